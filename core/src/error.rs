@@ -1,0 +1,105 @@
+//! One error type for the library, sorted into classes that callers can act on.
+
+use crate::adapter::AdapterError;
+use crate::config::ConfigError;
+use crate::fetch::FetchError;
+use crate::store::StoreError;
+
+/// What kind of trouble an error is: decides retries, and the exit code of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorClass {
+    /// Wrong use: a bad option, file or name. Someone must change something.
+    Config,
+    /// The store or the disk.
+    Storage,
+    /// No answer: DNS, connect, reset, timeout.
+    Network,
+    /// The TLS handshake or certificate.
+    Tls,
+    /// Credentials are missing or refused.
+    Auth,
+    /// An adapter trapped, hit a limit or was refused.
+    Adapter,
+    /// The site answered with an error.
+    Server,
+    /// The site turned us away, or our own rules forbid the request.
+    Blocked,
+    /// The page is not what the adapter expects: the site may have changed.
+    Shape,
+    /// The document is gone for good.
+    Gone,
+    /// Somebody else is at work on it, or its host cools down.
+    Busy,
+    /// Stopped on request.
+    Interrupted,
+}
+
+impl ErrorClass {
+    /// Whether the same call may succeed later with nothing changed.
+    pub fn is_retryable(self) -> bool {
+        matches!(self, Self::Network | Self::Server | Self::Busy | Self::Interrupted)
+    }
+
+    /// The name under which it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Config => "config",
+            Self::Storage => "storage",
+            Self::Network => "network",
+            Self::Tls => "tls",
+            Self::Auth => "auth",
+            Self::Adapter => "adapter",
+            Self::Server => "server",
+            Self::Blocked => "blocked",
+            Self::Shape => "shape",
+            Self::Gone => "gone",
+            Self::Busy => "busy",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// Everything that can go wrong in the library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A site file, an engine option or a name.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The store or the files beside it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A request.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// An adapter.
+    #[error(transparent)]
+    Adapter(#[from] AdapterError),
+    /// Another run of the same target is under way.
+    #[error("{0} is being crawled already; wait for that run, or cancel it")]
+    Busy(String),
+    /// Stopped on request; what was stored stays, and the next run goes on from there.
+    #[error("interrupted; the next run goes on from here")]
+    Interrupted,
+}
+
+impl Error {
+    /// The class of the error.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Error::Config(_) => ErrorClass::Config,
+            Error::Store(_) => ErrorClass::Storage,
+            Error::Fetch(error) => error.class(),
+            Error::Adapter(error) => error.class(),
+            Error::Busy(_) => ErrorClass::Busy,
+            Error::Interrupted => ErrorClass::Interrupted,
+        }
+    }
+
+    /// Whether the same call may succeed later with nothing changed.
+    pub fn is_retryable(&self) -> bool {
+        self.class().is_retryable()
+    }
+}
