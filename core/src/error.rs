@@ -77,6 +77,16 @@ pub enum Error {
     /// An adapter.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
+    /// A list page could not be read, so the run could not go on. What was stored stays.
+    #[error("{target}: the list could not be read: {message}")]
+    List {
+        /// Code of the target.
+        target: String,
+        /// What kind of trouble.
+        class: ErrorClass,
+        /// In words.
+        message: String,
+    },
     /// Another run of the same target is under way.
     #[error("{0} is being crawled already; wait for that run, or cancel it")]
     Busy(String),
@@ -93,6 +103,7 @@ impl Error {
             Error::Store(_) => ErrorClass::Storage,
             Error::Fetch(error) => error.class(),
             Error::Adapter(error) => error.class(),
+            Error::List { class, .. } => *class,
             Error::Busy(_) => ErrorClass::Busy,
             Error::Interrupted => ErrorClass::Interrupted,
         }

@@ -5,6 +5,8 @@
 pub mod adapter;
 pub mod clock;
 pub mod config;
+pub mod crawl;
+mod engine;
 mod error;
 pub mod extract;
 pub mod fetch;
@@ -12,6 +14,8 @@ pub mod model;
 pub mod store;
 
 pub use clock::{Clock, Entropy, Timestamp};
+pub use crawl::{CrawlEvent, Report};
+pub use engine::{CrawlRequest, Engine, EngineBuilder, Streamed};
 pub use error::{Error, ErrorClass};
 
 /// The library's result type.

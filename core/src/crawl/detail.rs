@@ -1,0 +1,178 @@
+//! One entry: fetch its page, read it, download its files, store it all in one transaction.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::attachments::download_all;
+use super::context::CrawlContext;
+use super::turns::{OwnedCall, StepError, drive};
+use super::verdict::{Findings, status};
+use crate::adapter::{Step, contract};
+use crate::error::Error;
+use crate::extract::{self, Extracted};
+use crate::model::{Article, DownloadStatus, Entry, RequestLog};
+use crate::store::{ArticleRecord, FailureRecord, Recorded, layout};
+
+/// What became of one entry.
+pub(super) enum EntryOutcome {
+    Stored(Box<Article>),
+    Duplicate,
+    Failed(StepError),
+}
+
+/// The part of an article that its page gives.
+struct Read {
+    extracted: Extracted,
+    raw: Bytes,
+}
+
+/// Reads and stores one entry. An `Err` is the store's: it ends the run.
+pub(super) async fn crawl_entry(
+    ctx: &CrawlContext,
+    run_id: i64,
+    entry: &Entry,
+) -> Result<EntryOutcome, Error> {
+    let mut log = Vec::new();
+    let before = ctx.session();
+    match read(ctx, entry, &mut log).await {
+        Ok(read) => {
+            let article = assemble(ctx, entry, read, &mut log).await?;
+            let session = Some(ctx.session()).filter(|session| *session != before);
+            let record = ArticleRecord {
+                run_id,
+                site_id: ctx.site.id,
+                target_id: ctx.target.id,
+                entry_id: entry.id,
+                article: article.clone(),
+                log,
+                session,
+            };
+            match ctx.store.record_article(record).await? {
+                Recorded::Stored { .. } => Ok(EntryOutcome::Stored(Box::new(article))),
+                Recorded::Duplicate(_) => Ok(EntryOutcome::Duplicate),
+            }
+        }
+        Err(error) => {
+            keep_evidence(ctx, entry, &error).await;
+            let failure = FailureRecord {
+                run_id,
+                site_id: ctx.site.id,
+                target_id: ctx.target.id,
+                entry_id: entry.id,
+                at: ctx.clock.now(),
+                class: error.class,
+                message: error.message.clone(),
+                is_final: !error.class.is_retryable(),
+                log,
+            };
+            ctx.store.record_failure(failure).await?;
+            Ok(EntryOutcome::Failed(error))
+        }
+    }
+}
+
+async fn read(ctx: &CrawlContext, entry: &Entry, log: &mut Vec<RequestLog>) -> Result<Read, StepError> {
+    let row = contract::Entry {
+        url: entry.url.clone(),
+        title: entry.title.clone(),
+        published: entry.published_raw.clone(),
+        native_id: entry.native_id.clone(),
+        pinned: entry.pinned,
+        fields: entry.fields.clone(),
+    };
+    let (known, site_name) = (entry.clone(), ctx.site.name.clone());
+    let (zone, now) = (ctx.zone, ctx.clock.now());
+    let read = drive(ctx, OwnedCall::Detail { entry: row }, log, move |step, pages| match step {
+        Step::Article(found) => {
+            let extracted = extract::article(&found, pages, &known, &site_name, zone, now);
+            let raw = pages.last().map(|reply| Bytes::copy_from_slice(&reply.body)).unwrap_or_default();
+            Some(Read { extracted, raw })
+        }
+        _ => None,
+    })
+    .await?;
+    read.ok_or_else(|| StepError {
+        class: crate::ErrorClass::Adapter,
+        message: "the adapter answered a detail with a list".into(),
+        cause: None,
+        evidence: None,
+    })
+}
+
+/// Writes the files and puts the article together. Every path follows from the entry alone, so a
+/// run that was killed here writes the same files again.
+async fn assemble(
+    ctx: &CrawlContext,
+    entry: &Entry,
+    read: Read,
+    log: &mut Vec<RequestLog>,
+) -> Result<Article, Error> {
+    let Read { extracted, raw } = read;
+    let fetched_at = ctx.clock.now();
+    let published = extracted.published.or_else(|| entry.published.clone());
+    let named = extracted.attachments.len();
+    let attachments = download_all(ctx, entry, extracted.attachments, log).await;
+    let downloaded = attachments.iter().filter(|file| file.status == DownloadStatus::Done).count();
+    let status = status(Findings {
+        text_chars: extracted.text.chars().count(),
+        html_chars: extracted.content_html.chars().count(),
+        downloaded,
+        attachments: named,
+        images: extracted.inline_image_count as usize,
+    });
+    let (site, target) = (&ctx.site.code, &ctx.target.code);
+    let hash = &entry.url_hash;
+    let raw_html_path = layout::raw_html_path(site, target, published.as_ref(), fetched_at, hash);
+    let text_path = layout::text_path(site, target, published.as_ref(), fetched_at, hash);
+    ctx.files.write(&raw_html_path, raw).await?;
+    ctx.files.write(&text_path, Bytes::from(extracted.text.clone())).await?;
+
+    let mut fields: BTreeMap<String, String> = entry.fields.iter().cloned().collect();
+    fields.extend(extracted.fields);
+    let mut take = |name: &str, fallback: &Option<String>| {
+        fields.remove(name).filter(|value| !value.trim().is_empty()).or_else(|| fallback.clone())
+    };
+    Ok(Article {
+        id: entry.id,
+        site: site.clone(),
+        target: target.clone(),
+        url: entry.url.clone(),
+        url_hash: entry.url_hash.clone(),
+        native_post_id: entry.native_id.clone(),
+        title: extracted.title,
+        published,
+        source_raw: extracted.source,
+        publisher: take("publisher", &None),
+        index_no: take("index_no", &None),
+        doc_no: take("doc_no", &None),
+        topic_words: take("topic_words", &None),
+        open_category: take("open_category", &None),
+        channel_name: take("channel_name", &ctx.target.channel_name),
+        channel_path: take("channel_path", &ctx.target.channel_path),
+        content_category: take("content_category", &ctx.target.content_category),
+        content_subcategory: take("content_subcategory", &ctx.target.content_subcategory),
+        content_text: extracted.text,
+        truncated: false,
+        raw_html_path: Some(raw_html_path),
+        text_path: Some(text_path),
+        has_attachment: named > 0,
+        inline_image_count: extracted.inline_image_count,
+        status,
+        fetch_strategy: "http".to_string(),
+        provenance: extracted.provenance,
+        metadata: fields,
+        fetched_at,
+        attachments,
+    })
+}
+
+/// A page that is not shaped as expected is kept, so that somebody can see what changed.
+pub(super) async fn keep_evidence(ctx: &CrawlContext, entry: &Entry, error: &StepError) {
+    let Some(page) = &error.evidence else { return };
+    let name = entry.url_hash.get(..16).unwrap_or("list");
+    let rel = format!("evidence/{}/{}/{name}.html", ctx.site.code, ctx.target.code);
+    if let Err(problem) = ctx.files.write(&rel, page.clone()).await {
+        tracing::warn!(target = %ctx.target.code, "the page could not be kept as evidence: {problem}");
+    }
+}

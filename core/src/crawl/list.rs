@@ -1,0 +1,68 @@
+//! One list page: the adapter's rows made into entries with absolute addresses and parsed dates.
+
+use std::collections::HashSet;
+
+use super::context::CrawlContext;
+use super::turns::{OwnedCall, StepError, drive};
+use crate::adapter::{Step, contract};
+use crate::clock::Timestamp;
+use crate::extract::{Pages, normalize, parse_published};
+use crate::model::{Entry, RequestLog};
+
+/// A list page as the loop wants it.
+pub(super) struct ListedPage {
+    pub entries: Vec<Entry>,
+    pub next: Option<String>,
+    /// Rows whose link is not a web address.
+    pub unusable: u32,
+}
+
+/// Reads one page.
+pub(super) async fn list_page(
+    ctx: &CrawlContext,
+    cursor: Option<String>,
+    log: &mut Vec<RequestLog>,
+) -> Result<ListedPage, StepError> {
+    let (zone, now, base) = (ctx.zone, ctx.clock.now(), ctx.site.base_url.clone());
+    let page = drive(ctx, OwnedCall::List { cursor }, log, move |step, pages| match step {
+        Step::Page(page) => Some(resolve_page(page, pages, &base, zone, now)),
+        _ => None,
+    })
+    .await?;
+    Ok(page.unwrap_or(ListedPage { entries: Vec::new(), next: None, unusable: 0 }))
+}
+
+fn resolve_page(
+    page: contract::Page,
+    pages: &Pages,
+    base: &str,
+    zone: chrono_tz::Tz,
+    now: Timestamp,
+) -> ListedPage {
+    let mut unusable = 0;
+    let mut on_page = HashSet::new();
+    let mut entries = Vec::with_capacity(page.entries.len());
+    for row in page.entries {
+        let Some(url) = pages.resolve(base, &row.url) else {
+            unusable += 1;
+            continue;
+        };
+        let url_hash = normalize::url_hash(&url);
+        // The same link twice on one page is one row: thumbnails and titles often both link.
+        if !on_page.insert(url_hash.clone()) {
+            continue;
+        }
+        entries.push(Entry {
+            id: 0,
+            url: url.into(),
+            url_hash,
+            title: row.title,
+            published: row.published.as_deref().and_then(|raw| parse_published(raw, zone, now)),
+            published_raw: row.published,
+            native_id: row.native_id.filter(|id| !id.trim().is_empty()),
+            pinned: row.pinned,
+            fields: row.fields,
+        });
+    }
+    ListedPage { entries, next: page.next, unusable }
+}

@@ -1,0 +1,273 @@
+//! Carries out what [`super::step`] decides. No decision is made here.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use futures::{StreamExt, TryStreamExt, stream};
+
+use super::context::CrawlContext;
+use super::dedup::{Decision, Row};
+use super::detail::{EntryOutcome, crawl_entry, keep_evidence};
+use super::list::list_page;
+use super::report::{CrawlEvent, FailureLine, Report};
+use super::step::{Action, Bounds, Crawl, StopReason, follow_up, is_full_sweep};
+use super::turns::StepError;
+use crate::clock::Timestamp;
+use crate::error::{Error, ErrorClass};
+use crate::model::{DownloadStatus, Entry};
+use crate::store::{EntryKey, PageRecord, RunEnd, RunEndState, RunOptions, RunState};
+
+/// How many entries an earlier run left behind are taken from the store at a time.
+const LEFTOVERS: u32 = 500;
+
+/// Crawls a target: takes up the unfinished run, if there is one, then makes the one asked for.
+pub(crate) async fn run(ctx: &CrawlContext, asked: RunOptions) -> Result<Report, Error> {
+    let began = Instant::now();
+    let mut report = Report::new(&ctx.target.code);
+    let first = Run::begin(ctx, asked.clone(), &mut report).await?.go(&mut report).await?;
+    if first.resumed && report.stop != StopReason::Cancelled {
+        let next = follow_up(&first.options, &asked);
+        Run::begin(ctx, next, &mut report).await?.go(&mut report).await?;
+    }
+    report.elapsed = began.elapsed();
+    Ok(report)
+}
+
+/// One run under way.
+struct Run<'a> {
+    ctx: &'a CrawlContext,
+    state: RunState,
+    crawl: Crawl,
+    /// Addresses that came up in this run (S2-41, L3).
+    seen: HashSet<String>,
+    /// Entries that were tried in this run: a failed one waits for the next run.
+    tried: HashSet<i64>,
+    newest: Option<Timestamp>,
+    pages_read: u32,
+}
+
+impl<'a> Run<'a> {
+    async fn begin(ctx: &'a CrawlContext, options: RunOptions, report: &mut Report) -> Result<Run<'a>, Error> {
+        let state = ctx.store.begin_run(ctx.target.id, options, ctx.clock.now()).await?;
+        ctx.keep_session(state.session.clone());
+        report.run_id = state.run_id;
+        report.resumed |= state.resumed;
+        let mut stop = ctx.bounds.stop;
+        stop.force |= state.options.force || is_full_sweep(state.runs_of_target, ctx.full_sweep_every);
+        let bounds = Bounds { max_items: state.options.max_items, stop, ..ctx.bounds };
+        let (target, run_id, resumed) = (ctx.target.code.clone(), state.run_id, state.resumed);
+        tracing::debug!(%target, run_id, resumed, "run begins");
+        ctx.tell(CrawlEvent::Started { target, run_id, resumed }).await;
+        let crawl = Crawl::new(bounds, &state);
+        let (seen, tried) = Default::default();
+        Ok(Run { ctx, state, crawl, seen, tried, newest: None, pages_read: 0 })
+    }
+
+    async fn go(mut self, report: &mut Report) -> Result<RunState, Error> {
+        let mut waiting = self.leftovers().await?;
+        let mut list_error = None;
+        loop {
+            if self.ctx.cancel.is_cancelled() {
+                self.crawl.cancelled();
+            }
+            match self.crawl.action() {
+                Action::Drain if waiting.is_empty() => self.crawl.drained(),
+                Action::Drain => {
+                    self.fetch(std::mem::take(&mut waiting), report).await?;
+                    if self.state.resumed && self.pages_read == 0 {
+                        waiting = self.leftovers().await?;
+                    }
+                }
+                Action::List => match self.list(report).await? {
+                    Ok(fresh) => waiting = fresh,
+                    Err(error) => {
+                        self.crawl.list_failed();
+                        list_error = Some(error);
+                    }
+                },
+                Action::End(reason) => {
+                    report.stop = reason;
+                    self.end(reason, list_error.as_ref()).await?;
+                    break;
+                }
+            }
+        }
+        match list_error {
+            Some(error) => Err(self.list_error(error, report).await),
+            None => Ok(self.state),
+        }
+    }
+
+    /// What earlier runs recorded and did not finish.
+    async fn leftovers(&self) -> Result<Vec<Entry>, Error> {
+        let limit = LEFTOVERS.saturating_add(self.tried.len() as u32);
+        let mut waiting = self.ctx.store.waiting(self.ctx.target.id, limit).await?;
+        waiting.retain(|entry| !self.tried.contains(&entry.id));
+        Ok(waiting)
+    }
+
+    /// Reads a list page and records it. The outer error is the store's.
+    async fn list(&mut self, report: &mut Report) -> Result<Result<Vec<Entry>, StepError>, Error> {
+        let ctx = self.ctx;
+        let mut log = Vec::new();
+        let page = match list_page(ctx, self.state.cursor.clone(), &mut log).await {
+            Ok(page) => page,
+            Err(error) => {
+                report.requests += log.len() as u32;
+                ctx.store.log_requests(ctx.site.id, ctx.target.id, log).await?;
+                return Ok(Err(error));
+            }
+        };
+        if page.unusable > 0 {
+            let rows = page.unusable;
+            tracing::warn!(target = %ctx.target.code, rows, "rows whose link is not a web address were left out");
+        }
+        let keys = page.entries.iter().map(EntryKey::from).collect();
+        let known = ctx.store.known(ctx.site.id, ctx.target.id, keys).await?;
+        let rows: Vec<Row> = page
+            .entries
+            .iter()
+            .zip(known)
+            .map(|(entry, known)| Row {
+                known,
+                seen_in_run: self.seen.contains(&entry.url_hash),
+                pinned: entry.pinned,
+                published: entry.published.as_ref().map(|published| published.at),
+            })
+            .collect();
+        let plan = self.crawl.listed(&rows, page.next.is_some());
+        self.seen.extend(page.entries.iter().map(|entry| entry.url_hash.clone()));
+        let fresh: Vec<Entry> = page
+            .entries
+            .into_iter()
+            .zip(&plan.decisions)
+            .filter(|(_, decision)| **decision == Decision::Fetch)
+            .map(|(entry, _)| entry)
+            .collect();
+        self.pages_read += 1;
+        report.pages += 1;
+        report.items_seen += plan.counts.listed;
+        report.items_duplicate += plan.counts.duplicate;
+        report.requests += log.len() as u32;
+        self.state.cursor = page.next.clone();
+        let (rows, count) = (plan.counts.listed, fresh.len() as u32);
+        let entries = ctx
+            .store
+            .record_page(PageRecord {
+                run_id: self.state.run_id,
+                site_id: ctx.site.id,
+                target_id: ctx.target.id,
+                at: ctx.clock.now(),
+                entries: fresh,
+                cursor: page.next,
+                session: ctx.session(),
+                listing_done: plan.done.is_some(),
+                counts: plan.counts,
+                log,
+            })
+            .await?;
+        let target = ctx.target.code.clone();
+        ctx.tell(CrawlEvent::Listed { target, page: self.pages_read, rows, fresh: count }).await;
+        Ok(Ok(entries))
+    }
+
+    /// Fetches entries, `site.concurrency` at a time. A cancelled run starts no further one.
+    async fn fetch(&mut self, entries: Vec<Entry>, report: &mut Report) -> Result<(), Error> {
+        self.tried.extend(entries.iter().map(|entry| entry.id));
+        let (ctx, run_id) = (self.ctx, self.state.run_id);
+        let at_once = ctx.site.concurrency.max(1) as usize;
+        let mut outcomes = stream::iter(entries)
+            .take_while(|_| futures::future::ready(!ctx.cancel.is_cancelled()))
+            .map(|entry| async move {
+                let outcome = crawl_entry(ctx, run_id, &entry).await?;
+                Ok::<_, Error>((entry, outcome))
+            })
+            .buffer_unordered(at_once);
+        while let Some((entry, outcome)) = outcomes.try_next().await? {
+            match outcome {
+                EntryOutcome::Stored(article) => {
+                    self.newest = self.newest.max(article.published.as_ref().map(|published| published.at));
+                    let files = article.attachments.len();
+                    let done =
+                        article.attachments.iter().filter(|file| file.status == DownloadStatus::Done).count();
+                    report.items_new += 1;
+                    report.attachments += done as u32;
+                    report.attachments_failed += (files - done) as u32;
+                    report.requests += 1 + files as u32;
+                    ctx.tell(CrawlEvent::Stored(article)).await;
+                }
+                EntryOutcome::Duplicate => {
+                    report.items_duplicate += 1;
+                    ctx.tell(CrawlEvent::Duplicate { url: entry.url }).await;
+                }
+                EntryOutcome::Failed(error) => {
+                    report.items_failed += 1;
+                    let line = FailureLine {
+                        url: entry.url,
+                        title: entry.title,
+                        class: error.class,
+                        message: error.message,
+                        will_retry: error.class.is_retryable(),
+                    };
+                    tracing::debug!(url = %line.url, class = line.class.as_str(), "{}", line.message);
+                    report.failed(line.clone());
+                    ctx.tell(CrawlEvent::Failed(line)).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn end(&self, reason: StopReason, list_error: Option<&StepError>) -> Result<(), Error> {
+        let state = match list_error {
+            None if reason == StopReason::Cancelled => RunEndState::Interrupted,
+            None => RunEndState::Done,
+            // A backfill that meets a bad minute goes on from its page; one that cannot get past
+            // the page it was taken up on begins anew, or it would never see the top of the list.
+            Some(error) if error.class.is_retryable() && self.pages_read > 0 => RunEndState::Interrupted,
+            Some(_) => RunEndState::Failed,
+        };
+        let words = match list_error {
+            Some(error) => format!("{}: {}", reason.as_str(), error.message),
+            None => reason.as_str().to_string(),
+        };
+        let end = RunEnd { state, reason: words, last_article_time: self.newest };
+        Ok(self.ctx.store.end_run(self.state.run_id, end, self.ctx.clock.now()).await?)
+    }
+
+    /// The list could not be read: the one failure that a caller must hear of as an error.
+    async fn list_error(&self, error: StepError, report: &mut Report) -> Error {
+        let target = self.ctx.target.code.clone();
+        let nowhere = Entry {
+            id: 0,
+            url: self.ctx.target.entry_url.clone(),
+            url_hash: String::new(),
+            title: String::new(),
+            published_raw: None,
+            published: None,
+            native_id: None,
+            pinned: false,
+            fields: Vec::new(),
+        };
+        keep_evidence(self.ctx, &nowhere, &error).await;
+        let line = FailureLine {
+            url: nowhere.url,
+            title: String::new(),
+            class: error.class,
+            message: error.message.clone(),
+            will_retry: error.class.is_retryable(),
+        };
+        report.failed(line.clone());
+        self.ctx.tell(CrawlEvent::Failed(line)).await;
+        if error.class == ErrorClass::Config {
+            match self.ctx.store.set_target_enabled(&target, false).await {
+                Ok(_) => tracing::error!(%target, "switched off, its settings cannot work: {}", error.message),
+                Err(problem) => tracing::error!(%target, "could not be switched off: {problem}"),
+            }
+        }
+        match error.cause {
+            Some(cause) => cause,
+            None => Error::List { target, class: error.class, message: error.message },
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Drives the turns of one step of an adapter: call it, make the requests it asks for, call it
+//! again with the replies, until it is done.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use url::Url;
+
+use super::context::CrawlContext;
+use crate::adapter::{Call, Step, TurnError, contract};
+use crate::error::{Error, ErrorClass};
+use crate::extract::Pages;
+use crate::fetch::{Expects, FetchError, Method, Purpose};
+use crate::model::RequestLog;
+
+/// A step that needs more turns than this is going in circles.
+const MAX_TURNS: usize = 8;
+
+/// Which step, with what it owns: turns run on other threads.
+#[derive(Clone)]
+pub(super) enum OwnedCall {
+    List { cursor: Option<String> },
+    Detail { entry: contract::Entry },
+}
+
+impl OwnedCall {
+    fn borrow(&self) -> Call<'_> {
+        match self {
+            OwnedCall::List { cursor } => Call::List { cursor: cursor.as_deref() },
+            OwnedCall::Detail { entry } => Call::Detail { entry },
+        }
+    }
+
+    fn purpose(&self) -> Purpose {
+        match self {
+            OwnedCall::List { .. } => Purpose::List,
+            OwnedCall::Detail { .. } => Purpose::Detail,
+        }
+    }
+}
+
+/// Why a step failed.
+#[derive(Debug)]
+pub(super) struct StepError {
+    pub class: ErrorClass,
+    pub message: String,
+    /// The error that ends the run when the step was a list page.
+    pub cause: Option<Error>,
+    /// What the site sent, for a page that is not shaped as expected.
+    pub evidence: Option<Bytes>,
+}
+
+impl StepError {
+    fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        StepError { class, message: message.into(), cause: None, evidence: None }
+    }
+}
+
+/// What one turn comes to once the pages it parsed are let go.
+enum Outcome<T> {
+    Done(T, Vec<u8>),
+    Fetch(Vec<(contract::Request, Url)>, Vec<u8>),
+    Failed(TurnError),
+    BadUrl(String),
+}
+
+/// Runs a step to its end. `finish` sees the result together with the pages, on the thread that
+/// parsed them, so that nothing is parsed twice.
+pub(super) async fn drive<T, F>(
+    ctx: &CrawlContext,
+    call: OwnedCall,
+    log: &mut Vec<RequestLog>,
+    finish: F,
+) -> Result<T, StepError>
+where
+    T: Send + 'static,
+    F: Fn(Step, &Pages) -> T + Clone + Send + 'static,
+{
+    let mut restarted = false;
+    'step: loop {
+        let mut replies: Arc<Vec<contract::Reply>> = Arc::default();
+        for _ in 0..MAX_TURNS {
+            match one_turn(ctx, call.clone(), replies.clone(), finish.clone()).await? {
+                Outcome::Done(value, session) => {
+                    ctx.keep_session(session);
+                    return Ok(value);
+                }
+                Outcome::Fetch(requests, session) => {
+                    ctx.keep_session(session);
+                    replies = Arc::new(fetch_all(ctx, requests, call.purpose(), log).await?);
+                }
+                Outcome::BadUrl(url) => {
+                    let message = format!("the adapter asked for {url:?}, which is not a web address");
+                    return Err(StepError::new(ErrorClass::Adapter, message));
+                }
+                Outcome::Failed(TurnError::Failure(contract::Failure::Stale(_))) if !restarted => {
+                    // Design: the session is dropped and the step begins again, once.
+                    restarted = true;
+                    ctx.keep_session(Vec::new());
+                    continue 'step;
+                }
+                Outcome::Failed(error) => return Err(turn_failed(error, &replies)),
+            }
+        }
+        let message = format!("the adapter was not done after {MAX_TURNS} turns");
+        return Err(StepError::new(ErrorClass::Adapter, message));
+    }
+}
+
+async fn one_turn<T, F>(
+    ctx: &CrawlContext,
+    call: OwnedCall,
+    replies: Arc<Vec<contract::Reply>>,
+    finish: F,
+) -> Result<Outcome<T>, StepError>
+where
+    T: Send + 'static,
+    F: Fn(Step, &Pages) -> T + Send + 'static,
+{
+    let slot = ctx.turn_slots.clone().acquire_owned().await;
+    let (adapter, guest) = (ctx.adapter.clone(), ctx.guest_context());
+    let turn = tokio::task::spawn_blocking(move || {
+        let _slot = slot;
+        adapter.turn(&guest, call.borrow(), replies, |result, pages| match result {
+            Err(error) => Outcome::Failed(error),
+            Ok(turn) => {
+                for line in &turn.log {
+                    tracing::debug!(target: "dibao::guest", guest = %guest.target, level = ?line.level, "{}", line.message);
+                }
+                match turn.step {
+                    Step::Fetch(requests) => {
+                        let mut resolved = Vec::with_capacity(requests.len());
+                        for request in requests {
+                            match pages.resolve(&guest.base, &request.url) {
+                                Some(url) => resolved.push((request, url)),
+                                None => return Outcome::BadUrl(request.url),
+                            }
+                        }
+                        Outcome::Fetch(resolved, turn.session)
+                    }
+                    done => Outcome::Done(finish(done, pages), turn.session),
+                }
+            }
+        })
+    });
+    // The closure does not panic on guest data; if it ever does, this entry fails and the run goes on.
+    turn.await.map_err(|error| StepError::new(ErrorClass::Adapter, format!("the turn broke off: {error}")))
+}
+
+async fn fetch_all(
+    ctx: &CrawlContext,
+    requests: Vec<(contract::Request, Url)>,
+    purpose: Purpose,
+    log: &mut Vec<RequestLog>,
+) -> Result<Vec<contract::Reply>, StepError> {
+    let mut replies = Vec::with_capacity(requests.len());
+    for (request, url) in requests {
+        let expects = match request.expects {
+            contract::Expects::Html => Expects::Html,
+            contract::Expects::Json => Expects::Json,
+            contract::Expects::Xml => Expects::Xml,
+            contract::Expects::Any => Expects::Any,
+        };
+        let mut ask = ctx.ask(purpose, url, expects);
+        ask.method = match request.method {
+            contract::Method::Get => Method::Get,
+            contract::Method::Head => Method::Head,
+            contract::Method::Post => Method::Post,
+        };
+        ask.headers = request.headers;
+        ask.body = request.body.map(Bytes::from);
+        match ctx.gate.fetch(&ask).await {
+            Ok(fetched) => {
+                let line = ctx.log_line(ask.url.as_str(), purpose, fetched.duration, Ok(fetched.status));
+                log.push(line);
+                replies.push(contract::Reply {
+                    tag: request.tag,
+                    status: fetched.status,
+                    url: fetched.url.into(),
+                    headers: fetched.headers,
+                    body: fetched.body.into(),
+                });
+            }
+            Err(error) => {
+                let line = ctx.log_line(ask.url.as_str(), purpose, error.duration(), Err(error.to_string()));
+                log.push(line);
+                return Err(fetch_failed(error));
+            }
+        }
+    }
+    Ok(replies)
+}
+
+fn fetch_failed(error: FetchError) -> StepError {
+    StepError {
+        class: error.class(),
+        message: error.to_string(),
+        cause: Some(error.into()),
+        evidence: None,
+    }
+}
+
+fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {
+    let (class, message) = match error {
+        TurnError::Failure(contract::Failure::Config(why)) => (ErrorClass::Config, why),
+        TurnError::Failure(contract::Failure::Shape(why)) => (ErrorClass::Shape, why),
+        TurnError::Failure(contract::Failure::Refused(why)) => (ErrorClass::Blocked, why),
+        TurnError::Failure(contract::Failure::Stale(why)) => {
+            (ErrorClass::Auth, format!("the site refused a fresh session as well: {why}"))
+        }
+        TurnError::Failure(contract::Failure::Gone) => (ErrorClass::Gone, "the document is gone".into()),
+        trap => (ErrorClass::Adapter, trap.to_string()),
+    };
+    let evidence = match class {
+        ErrorClass::Shape => replies.last().map(|reply| Bytes::copy_from_slice(&reply.body)),
+        _ => None,
+    };
+    // A status says more than the guest's reading of the page.
+    let class = match (class, replies.last().map_or(0, |reply| reply.status)) {
+        (ErrorClass::Shape, 500..) => ErrorClass::Server,
+        (ErrorClass::Shape, 401) => ErrorClass::Auth,
+        (ErrorClass::Shape, 403 | 405 | 412 | 429) => ErrorClass::Blocked,
+        _ => class,
+    };
+    StepError { class, message, cause: None, evidence }
+}
