@@ -1,19 +1,48 @@
 //! One gate for every request there is.
+//!
+//! A list page, a detail page, an attachment, a redirect hop: each passes the same checks in the
+//! same order, and no second way out exists (I9). [`Gate`] holds the order, one file holds each rule:
+//!
+//! | # | check | file | what it decides |
+//! |---|---|---|---|
+//! | 1 | grant | `grant` | may this adapter talk to that host at all? |
+//! | 2 | public path | `public` | is it a public page of a host we watch? (S2-54, I18) |
+//! | 3 | address guard | `guard`, `resolver` | is the address one of the public internet? |
+//! | 4 | robots | *to come* | does the site want it fetched? (S2-53) |
+//! | 5 | breaker | *to come* | is the host cooling down? (S2-27) |
+//! | 6 | throttle | `throttle` | when may it go? (S2-29, S2-64, C10) |
+//! | 7 | tiers | `http`; browser and cookie pool *to come* | how is it fetched? (S2-26, S2-28) |
+//!
+//! Grant and public path are pure functions of the address. The address guard is asked twice: about
+//! literal addresses before anything is sent, and about names where the connection is made, because
+//! only there it is certain which address a name stands for.
+//!
+//! An answer with an error status is an answer ([`Fetched::status`]); a [`FetchError`] means that there
+//! was no whole answer, or that the request was not allowed. What a body says is not decided here:
+//! decoding to text belongs to [`extract`](crate::extract).
 
-use crate::error::ErrorClass;
+mod ask;
+mod body;
+mod error;
+mod gate;
+mod grant;
+mod guard;
+mod headers;
+mod http;
+mod options;
+mod public;
+mod redirect;
+mod resolver;
+mod throttle;
 
-/// A request failed or was not allowed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FetchError {
-    /// Placeholder.
-    #[error("{0}")]
-    Other(String),
-}
+pub use ask::{Ask, Downloaded, Expects, Fetched, Hop, HostPolicy, Method, Purpose};
+pub use error::{FetchError, FetchErrorKind, Phase};
+pub use gate::Gate;
+pub use grant::{Denial, Grant, HostPattern, Remedy};
+pub use guard::{AddressGuard, Forbidden, classify};
+pub use options::{GateOptions, Resolve, Timeouts};
+pub use public::{DEFAULT_DENIED_SEGMENTS, DEFAULT_SUFFIXES, NotPublic, PublicRule};
+pub use resolver::{NameLookup, SystemLookup};
 
-impl FetchError {
-    /// The class of the error.
-    pub fn class(&self) -> ErrorClass {
-        ErrorClass::Network
-    }
-}
+#[cfg(test)]
+mod tests;

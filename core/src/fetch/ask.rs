@@ -1,0 +1,185 @@
+//! What is asked of the gate, and what comes back. Plain data.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use url::Url;
+
+use super::grant::Grant;
+use super::public::PublicRule;
+use crate::clock::Timestamp;
+
+/// What a request is for. It decides the pace (S2-64) and the encodings asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// A page of a list.
+    List,
+    /// The page of a document.
+    Detail,
+    /// A file that belongs to a document.
+    Attachment,
+}
+
+/// The methods an adapter may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// GET.
+    #[default]
+    Get,
+    /// HEAD.
+    Head,
+    /// POST.
+    Post,
+}
+
+impl Method {
+    /// Its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+        }
+    }
+}
+
+/// The kind of answer the asker can read; here it only chooses the `accept` header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Expects {
+    /// A web page.
+    #[default]
+    Html,
+    /// JSON.
+    Json,
+    /// XML, feeds included.
+    Xml,
+    /// Anything.
+    Any,
+}
+
+/// How hard one host may be asked (C10).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostPolicy {
+    /// Requests under way at once; 0 counts as 1.
+    pub max_concurrency: u32,
+    /// From the start of one request to the start of the next.
+    pub min_interval: Duration,
+    /// Up to this much is added to each interval, at random.
+    pub jitter: Duration,
+}
+
+impl Default for HostPolicy {
+    /// S2-29: one at a time, five seconds apart; a second of jitter, so that several columns of a
+    /// site do not knock in step.
+    fn default() -> Self {
+        HostPolicy {
+            max_concurrency: 1,
+            min_interval: Duration::from_secs(5),
+            jitter: Duration::from_secs(1),
+        }
+    }
+}
+
+impl HostPolicy {
+    /// No waiting at all, `max_concurrency` at a time: for hosts that are one's own.
+    pub fn unpaced(max_concurrency: u32) -> Self {
+        HostPolicy { max_concurrency, min_interval: Duration::ZERO, jitter: Duration::ZERO }
+    }
+}
+
+/// One request, with the rules it is under.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// How.
+    pub method: Method,
+    /// Where.
+    pub url: Url,
+    /// What the adapter wants sent; headers that are not its business are dropped.
+    pub headers: Vec<(String, String)>,
+    /// Sent with POST.
+    pub body: Option<Bytes>,
+    /// What the asker can read.
+    pub expects: Expects,
+    /// The hosts its adapter may reach.
+    pub grant: Arc<Grant>,
+    /// The pages that count as public.
+    pub public: Arc<PublicRule>,
+    /// How hard the host may be asked.
+    pub policy: HostPolicy,
+}
+
+/// One answer on the way to the last one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Where it was asked.
+    pub url: Url,
+    /// What it answered: a redirect.
+    pub status: u16,
+}
+
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// Any status, errors included.
+    pub status: u16,
+    /// The address that answered, after redirects.
+    pub url: Url,
+    /// Names in lower case, values as text.
+    pub headers: Vec<(String, String)>,
+    /// Decompressed.
+    pub body: Bytes,
+    /// The redirects before it.
+    pub hops: Vec<Hop>,
+    /// When the gate was asked.
+    pub at: Timestamp,
+    /// Time spent waiting for the host's turn.
+    pub waited: Duration,
+    /// Time spent on the wire, redirects included, without waiting for turns.
+    pub duration: Duration,
+    /// The tier that fetched it.
+    pub tier: &'static str,
+}
+
+impl Fetched {
+    /// The first header of that name (lower case).
+    pub fn header(&self, name: &str) -> Option<&str> {
+        first(&self.headers, name)
+    }
+}
+
+/// A file that was streamed somewhere.
+#[derive(Clone, Debug)]
+pub struct Downloaded {
+    /// Any status, errors included: look at it before using the file.
+    pub status: u16,
+    /// The address that answered, after redirects.
+    pub url: Url,
+    /// Names in lower case, values as text.
+    pub headers: Vec<(String, String)>,
+    /// Bytes written.
+    pub size: u64,
+    /// Of the bytes written, in hex.
+    pub sha256: String,
+    /// The redirects before it.
+    pub hops: Vec<Hop>,
+    /// When the gate was asked.
+    pub at: Timestamp,
+    /// Time spent waiting for the host's turn.
+    pub waited: Duration,
+    /// Time spent on the wire, without waiting for turns.
+    pub duration: Duration,
+}
+
+impl Downloaded {
+    /// The first header of that name (lower case).
+    pub fn header(&self, name: &str) -> Option<&str> {
+        first(&self.headers, name)
+    }
+}
+
+fn first<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+}
