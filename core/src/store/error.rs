@@ -94,14 +94,26 @@ pub enum StoreError {
         site: String,
     },
     /// A stored value cannot be read back.
-    #[error("the store {} holds a value that cannot be read ({what}: {reason}); run `dibao db check`", path.display())]
+    #[error("the store {} holds a value that cannot be read ({reason}); run `dibao db check`", path.display())]
     Value {
         /// The database.
         path: PathBuf,
-        /// Table and column.
-        what: &'static str,
-        /// Why.
+        /// Which, and why.
         reason: String,
+    },
+    /// A step was not written, for a reason that hit others as well.
+    #[error("not written: {reason}")]
+    Lost {
+        /// The reason, with its place and fix.
+        reason: String,
+    },
+    /// The program is wrong; the step was taken back.
+    #[error(
+        "a bug in dibao: the store panicked while it {doing}; nothing of this step was kept, please report it"
+    )]
+    Bug {
+        /// What was being done.
+        doing: &'static str,
     },
     /// The store was closed, or its writer ended.
     #[error("the store is closed; open it again")]
@@ -118,6 +130,10 @@ impl StoreError {
     pub(crate) fn sql(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_path_buf();
         let reason = || source.to_string();
+        if let rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) = source
+        {
+            return Self::Value { path, reason: reason() };
+        }
         match source.sqlite_error_code() {
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },

@@ -1,4 +1,4 @@
-//! Where everything is kept: rows behind the [`Store`] trait, files behind `Files`.
+//! Where everything is kept: rows behind the [`Store`] trait, files behind [`Files`].
 //!
 //! The trait is the seam between the crawler and a database. It speaks in whole steps of a crawl
 //! (a list page was read, an article was read, an entry failed), and each of them is **one
@@ -10,11 +10,17 @@
 //! that hold the number (`attachments/<site>/<target>/<article id>/…`, S2-42) are known before the
 //! article is committed, and a crashed run writes the same files again instead of leaving orphans.
 //!
-//! `SqliteStore` is the implementation: one writer thread that commits in groups, readers beside it.
+//! [`SqliteStore`] is the implementation: one writer thread that commits in groups, readers beside it.
 //! What is *not* decided here: which entries are worth fetching, when a run stops, what an article's
 //! status is. That is the crawl's business.
 
+mod blobs;
 mod error;
+mod files;
+pub mod layout;
+mod lock;
+pub mod sanitize;
+mod sqlite;
 mod types;
 
 use futures::future::BoxFuture;
@@ -22,7 +28,11 @@ use futures::future::BoxFuture;
 use crate::clock::Timestamp;
 use crate::model::{Article, Entry, RequestLog, Site, Target};
 
+pub use blobs::{Blob, BlobWriter};
 pub use error::StoreError;
+pub use files::{Durability, Files};
+pub use lock::TargetLock;
+pub use sqlite::{SqliteStore, database_path};
 pub use types::{
     ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, PageRecord, Recorded,
     RunCounts, RunEnd, RunEndState, RunOptions, RunState, SiteChange,
@@ -63,7 +73,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Begins a run, or takes up the target's unfinished one with the options *that* run was begun with.
     ///
-    /// The caller holds the target's lock (`TargetLock`), so an unfinished run is one that was
+    /// The caller holds the target's lock (see [`TargetLock`]), so an unfinished run is one that was
     /// interrupted or killed.
     fn begin_run(&self, target_id: i64, options: RunOptions, now: Timestamp) -> StoreFuture<'_, RunState>;
 
@@ -103,8 +113,8 @@ pub trait Store: Send + Sync + 'static {
     /// An article by its row number.
     fn article(&self, id: i64) -> StoreFuture<'_, Option<Article>>;
 
-    /// An article by row number, address, or at least 8 characters of its `url_hash` when they name one
-    /// article only.
+    /// An article by row number, by at least 8 characters of its `url_hash` when they name one article only,
+    /// or by its address as stored. The hash is the quick way to ask for an address.
     fn find_article(&self, key: &str) -> StoreFuture<'_, Option<Article>>;
 
     /// Articles by ascending row number after `after_id`: a page of a listing or an export.
