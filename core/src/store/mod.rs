@@ -1,10 +1,125 @@
-//! Where everything is kept.
+//! Where everything is kept: rows behind the [`Store`] trait, files behind [`Files`].
+//!
+//! The trait is the seam between the crawler and a database. It speaks in whole steps of a crawl
+//! (a list page was read, an article was read, an entry failed), and each of them is **one
+//! transaction**: rows, counters, cursor, session and frontier move together or not at all. That is
+//! what makes `kill -9` harmless: a crawl that is started again finds exactly the steps that were
+//! answered, and repeats at most the one that was not.
+//!
+//! An entry takes its number when its list page is recorded, and the article keeps it. So the paths
+//! that hold the number (`attachments/<site>/<target>/<article id>/…`, S2-42) are known before the
+//! article is committed, and a crashed run writes the same files again instead of leaving orphans.
+//!
+//! [`SqliteStore`] is the implementation: one writer thread that commits in groups, readers beside it.
+//! What is *not* decided here: which entries are worth fetching, when a run stops, what an article's
+//! status is. That is the crawl's business.
 
-/// The store or the disk failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// Placeholder.
-    #[error("{0}")]
-    Other(String),
+mod blobs;
+mod error;
+mod files;
+pub mod layout;
+mod lock;
+pub mod sanitize;
+mod sqlite;
+mod types;
+
+use futures::future::BoxFuture;
+
+use crate::clock::Timestamp;
+use crate::model::{Article, Entry, RequestLog, Site, Target};
+
+pub use blobs::{Blob, BlobWriter};
+pub use error::StoreError;
+pub use files::{Durability, Files};
+pub use lock::TargetLock;
+pub use sqlite::{SqliteStore, database_path};
+pub use types::{
+    ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, PageRecord, Recorded,
+    RunCounts, RunEnd, RunEndState, RunOptions, RunState, SiteChange,
+};
+
+/// What every method of the store returns.
+///
+/// A call whose future is dropped may still take effect: once the writer has accepted a step it is
+/// carried through.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// The rows: sites, targets, runs, the frontier, articles and the request log.
+pub trait Store: Send + Sync + 'static {
+    /// Stores a site with its targets, or brings a stored one (same code) up to date.
+    ///
+    /// Targets that are stored but not among `targets` are disabled, never deleted, because articles
+    /// hang on them. What the operator set by hand (for example [`Store::set_target_enabled`]) survives.
+    fn put_site(&self, site: Site, targets: Vec<Target>) -> StoreFuture<'_, SiteChange>;
+
+    /// Stores one target of a stored site, or brings it up to date; its siblings are left alone.
+    /// Returns it as stored, with its row number.
+    fn put_target(&self, site: &str, target: Target) -> StoreFuture<'_, Target>;
+
+    /// All sites by code.
+    fn sites(&self) -> StoreFuture<'_, Vec<Site>>;
+
+    /// One site.
+    fn site(&self, code: &str) -> StoreFuture<'_, Option<Site>>;
+
+    /// The targets of one site or of all, by site and in the order in which they were stored.
+    fn targets(&self, site: Option<&str>) -> StoreFuture<'_, Vec<(Site, Target)>>;
+
+    /// One target with its site.
+    fn target(&self, code: &str) -> StoreFuture<'_, Option<(Site, Target)>>;
+
+    /// Switches a target on or off by hand; later imports leave the switch alone. False: no such target.
+    fn set_target_enabled(&self, code: &str, on: bool) -> StoreFuture<'_, bool>;
+
+    /// Begins a run, or takes up the target's unfinished one with the options *that* run was begun with.
+    ///
+    /// The caller holds the target's lock (see [`TargetLock`]), so an unfinished run is one that was
+    /// interrupted or killed.
+    fn begin_run(&self, target_id: i64, options: RunOptions, now: Timestamp) -> StoreFuture<'_, RunState>;
+
+    /// What is known of each key, in the order of `keys` (S2-41, I10).
+    fn known(&self, site_id: i64, target_id: i64, keys: Vec<EntryKey>) -> StoreFuture<'_, Vec<Known>>;
+
+    /// Records a list page: its entries join the frontier, cursor, session and counters move on.
+    ///
+    /// Returns the entries in order with their row numbers. An entry that already waits in this target's
+    /// frontier keeps its number; one that was given up ([`Known::Dead`]) is revived.
+    fn record_page(&self, page: PageRecord) -> StoreFuture<'_, Vec<Entry>>;
+
+    /// The frontier of a target: entries never tried first, then failed ones that may be tried again;
+    /// each in the order in which they were recorded.
+    fn waiting(&self, target_id: i64, limit: u32) -> StoreFuture<'_, Vec<Entry>>;
+
+    /// Records an article with its attachments and requests and takes its entry out of the frontier.
+    ///
+    /// Dirty fields are cleaned and cut (S2-16), never refused. That another run was faster is an
+    /// answer ([`Recorded::Duplicate`]), not an error.
+    fn record_article(&self, record: ArticleRecord) -> StoreFuture<'_, Recorded>;
+
+    /// Records that an entry could not be read. It is tried again by later runs until it was final or
+    /// tried five times.
+    fn record_failure(&self, failure: FailureRecord) -> StoreFuture<'_, ()>;
+
+    /// Entries of a target that failed, newest first: the failure ledger. `run`: only what failed in that run.
+    fn failures(&self, target_id: i64, run: Option<i64>, limit: u32) -> StoreFuture<'_, Vec<FailedEntry>>;
+
+    /// Logs requests that belong to no page or article.
+    fn log_requests(&self, site_id: i64, target_id: i64, log: Vec<RequestLog>) -> StoreFuture<'_, ()>;
+
+    /// Ends a run. Unless it was only interrupted, the target's `last_crawled_at` and
+    /// `last_article_time` move forward.
+    fn end_run(&self, run_id: i64, end: RunEnd, now: Timestamp) -> StoreFuture<'_, ()>;
+
+    /// An article by its row number.
+    fn article(&self, id: i64) -> StoreFuture<'_, Option<Article>>;
+
+    /// An article by row number, by at least 8 characters of its `url_hash` when they name one article only,
+    /// or by its address as stored. The hash is the quick way to ask for an address.
+    fn find_article(&self, key: &str) -> StoreFuture<'_, Option<Article>>;
+
+    /// Articles by ascending row number after `after_id`: a page of a listing or an export.
+    fn articles(&self, query: ArticleQuery) -> StoreFuture<'_, Vec<Article>>;
+
+    /// What is wrong with rows and files, one line each; empty = clean.
+    fn check(&self) -> StoreFuture<'_, Vec<String>>;
 }

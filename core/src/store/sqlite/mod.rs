@@ -1,0 +1,223 @@
+//! The store on SQLite: one file, one writer thread that commits in groups, readers beside it.
+//!
+//! What each step writes is in `sites`, `runs` and `articles` as functions of a connection; how steps are
+//! put into transactions and answered is in `writer`; this file joins them to the trait.
+
+mod articles;
+mod migrate;
+mod readers;
+mod rows;
+mod runs;
+mod sites;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::StoreError;
+use super::files::{Durability, Files};
+use super::types::{
+    ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, PageRecord, Recorded, RunEnd,
+    RunOptions, RunState, SiteChange,
+};
+use super::{Store, StoreFuture};
+use crate::clock::Timestamp;
+use crate::model::{Article, Entry, RequestLog, Site, Target};
+use readers::Readers;
+use rows::Fault;
+use writer::Writer;
+
+/// Name of the database in the data directory.
+pub const DATABASE: &str = "dibao.db";
+
+/// How long a statement waits for another process. Its longest reason is a checkpoint on a slow disk.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// How often a transaction is begun anew after [`BUSY`] passed, before the caller hears of it.
+const BUSY_TRIES: u32 = 3;
+
+/// The store in a data directory.
+///
+/// Dropping it waits until every step that was accepted is written.
+#[derive(Debug)]
+pub struct SqliteStore {
+    files: Files,
+    // Dropped in this order: the writer is the last to close the database, and so leaves one tidy file.
+    readers: Readers,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens `dibao.db` in the data directory of `files`; makes it, or brings its schema up to date, first.
+    pub fn open(files: Files) -> Result<SqliteStore, StoreError> {
+        let path: Arc<Path> = files.root().join(DATABASE).into();
+        let mut connection = connect(&path, files.durability())?;
+        migrate::migrate(&mut connection, &path)?;
+        let readers = Readers::new(path.clone(), files.durability());
+        let writer = Writer::start(connection, path, files.clone())?;
+        Ok(SqliteStore { files, readers, writer })
+    }
+
+    /// The files beside the rows.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    fn write<T, F>(&self, doing: &'static str, step: F) -> StoreFuture<'_, T>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        Box::pin(self.writer.run(doing, step))
+    }
+
+    fn read<T, F>(&self, doing: &'static str, query: F) -> StoreFuture<'_, T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        Box::pin(self.readers.run(doing, query))
+    }
+}
+
+/// Opens a connection with everything set that a connection carries.
+fn connect(path: &Path, durability: Durability) -> Result<Connection, StoreError> {
+    let fail = |error| StoreError::sql(path, "opened it", error);
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+    connection.busy_timeout(BUSY).map_err(fail)?;
+    // Two processes that make the same new database at once: the switch to WAL does not wait by itself.
+    let mut tries = 0;
+    while let Err(error) = connection.pragma_update(None, "journal_mode", "wal") {
+        tries += 1;
+        if tries >= 100 || error.sqlite_error_code() != Some(rusqlite::ErrorCode::DatabaseBusy) {
+            return Err(fail(error));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // In WAL mode, NORMAL survives a killed process and FULL the loss of power: one fsync per commit.
+    let synchronous = match durability {
+        Durability::Process => "normal",
+        Durability::Power => "full",
+    };
+    for (name, value) in [
+        ("synchronous", synchronous),
+        ("foreign_keys", "on"),
+        ("temp_store", "memory"),
+        // 16 MB of pages, in KiB as SQLite wants it.
+        ("cache_size", "-16000"),
+        // A checkpoint every 16 MB of log instead of 4: a backfill rewrites the same index pages over and over.
+        ("wal_autocheckpoint", "4000"),
+        ("journal_size_limit", "67108864"),
+    ] {
+        connection.pragma_update(None, name, value).map_err(fail)?;
+    }
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+impl Store for SqliteStore {
+    fn put_site(&self, site: Site, targets: Vec<Target>) -> StoreFuture<'_, SiteChange> {
+        self.write("stored a site", move |db| sites::put_site(db, &site, &targets))
+    }
+
+    fn put_target(&self, site: &str, target: Target) -> StoreFuture<'_, Target> {
+        let site = site.to_owned();
+        self.write("stored a target", move |db| sites::put_target(db, &site, &target))
+    }
+
+    fn sites(&self) -> StoreFuture<'_, Vec<Site>> {
+        self.read("read the sites", sites::sites)
+    }
+
+    fn site(&self, code: &str) -> StoreFuture<'_, Option<Site>> {
+        let code = code.to_owned();
+        self.read("read a site", move |db| sites::site(db, &code))
+    }
+
+    fn targets(&self, site: Option<&str>) -> StoreFuture<'_, Vec<(Site, Target)>> {
+        let site = site.map(str::to_owned);
+        self.read("read the targets", move |db| sites::targets(db, site.as_deref(), None))
+    }
+
+    fn target(&self, code: &str) -> StoreFuture<'_, Option<(Site, Target)>> {
+        let code = code.to_owned();
+        self.read("read a target", move |db| Ok(sites::targets(db, None, Some(&code))?.pop()))
+    }
+
+    fn set_target_enabled(&self, code: &str, on: bool) -> StoreFuture<'_, bool> {
+        let code = code.to_owned();
+        self.write("switched a target", move |db| sites::set_target_enabled(db, &code, on))
+    }
+
+    fn begin_run(&self, target_id: i64, options: RunOptions, now: Timestamp) -> StoreFuture<'_, RunState> {
+        self.write("began a run", move |db| runs::begin(db, target_id, &options, now))
+    }
+
+    fn known(&self, site_id: i64, target_id: i64, keys: Vec<EntryKey>) -> StoreFuture<'_, Vec<Known>> {
+        self.read("looked up entries", move |db| {
+            keys.iter().map(|key| articles::known(db, site_id, target_id, key)).collect()
+        })
+    }
+
+    fn record_page(&self, mut page: PageRecord) -> StoreFuture<'_, Vec<Entry>> {
+        self.write("recorded a list page", move |db| runs::record_page(db, &mut page))
+    }
+
+    fn waiting(&self, target_id: i64, limit: u32) -> StoreFuture<'_, Vec<Entry>> {
+        self.read("read the frontier", move |db| runs::waiting(db, target_id, limit))
+    }
+
+    fn record_article(&self, mut record: ArticleRecord) -> StoreFuture<'_, Recorded> {
+        // Cleaned here, on the caller's thread: the writer is the narrow place.
+        let cut = articles::clean(&mut record);
+        self.write("recorded an article", move |db| articles::record(db, &record, &cut))
+    }
+
+    fn record_failure(&self, mut failure: FailureRecord) -> StoreFuture<'_, ()> {
+        self.write("recorded a failure", move |db| runs::record_failure(db, &mut failure))
+    }
+
+    fn failures(&self, target_id: i64, run: Option<i64>, limit: u32) -> StoreFuture<'_, Vec<FailedEntry>> {
+        self.read("read the failures", move |db| runs::failures(db, target_id, run, limit))
+    }
+
+    fn log_requests(&self, site_id: i64, target_id: i64, mut log: Vec<RequestLog>) -> StoreFuture<'_, ()> {
+        self.write("logged requests", move |db| {
+            runs::insert_log(db, site_id, target_id, None, &mut log).map_err(Fault::from)
+        })
+    }
+
+    fn end_run(&self, run_id: i64, end: RunEnd, now: Timestamp) -> StoreFuture<'_, ()> {
+        self.write("ended a run", move |db| runs::end(db, run_id, &end, now))
+    }
+
+    fn article(&self, id: i64) -> StoreFuture<'_, Option<Article>> {
+        self.read("read an article", move |db| articles::by_id(db, id))
+    }
+
+    fn find_article(&self, key: &str) -> StoreFuture<'_, Option<Article>> {
+        let key = key.trim().to_owned();
+        self.read("looked for an article", move |db| articles::find(db, &key))
+    }
+
+    fn articles(&self, query: ArticleQuery) -> StoreFuture<'_, Vec<Article>> {
+        self.read("read articles", move |db| articles::page(db, &query))
+    }
+
+    fn check(&self) -> StoreFuture<'_, Vec<String>> {
+        let files = self.files.clone();
+        self.read("checked itself", move |db| articles::check(db, &files))
+    }
+}
+
+/// The database of a data directory.
+pub fn database_path(data_dir: &Path) -> PathBuf {
+    data_dir.join(DATABASE)
+}
