@@ -21,13 +21,12 @@ pub(crate) struct Answer {
     pub(crate) content_type: &'static str,
     /// The name for Content-Disposition, in UTF-8.
     pub(crate) file_name: Option<String>,
-    pub(crate) location: Option<String>,
     pub(crate) body: Bytes,
 }
 
 impl Answer {
     pub(crate) fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        Self { status, content_type, file_name: None, location: None, body: body.into() }
+        Self { status, content_type, file_name: None, body: body.into() }
     }
 
     pub(crate) fn html(body: String) -> Self {
@@ -38,13 +37,6 @@ impl Answer {
     pub(crate) fn file(file: &Attachment, named: bool) -> Self {
         let mut answer = Self::new(200, file.mime(), file.bytes());
         answer.file_name = named.then(|| file.name());
-        answer
-    }
-
-    pub(crate) fn moved(location: String) -> Self {
-        let mut answer =
-            Self::new(301, "text/html; charset=utf-8", "<html><body>301 Moved Permanently</body></html>");
-        answer.location = Some(location);
         answer
     }
 

@@ -43,7 +43,10 @@ mod broken;
 mod chrome;
 mod faults;
 mod files;
+mod gbk;
+mod govcn;
 mod log;
+mod nfcms;
 mod options;
 mod post;
 mod replica;
@@ -54,6 +57,7 @@ mod text;
 mod tls;
 mod trs;
 mod world;
+mod xinhua;
 
 pub use faults::{Fault, FaultRule};
 pub use log::Seen;

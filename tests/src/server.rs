@@ -214,9 +214,6 @@ fn builder(answer: &Answer) -> http::response::Builder {
     if let Some(name) = &answer.file_name {
         builder = builder.header(header::CONTENT_DISPOSITION, disposition(name));
     }
-    if let Some(location) = &answer.location {
-        builder = builder.header(header::LOCATION, location);
-    }
     builder
 }
 

@@ -7,10 +7,14 @@ use std::sync::{PoisonError, RwLock};
 use anyhow::{Context as _, bail};
 use chrono::NaiveDateTime;
 
+use crate::gbk::Gbk;
+use crate::govcn::GovCn;
+use crate::nfcms::NfCms;
 use crate::options::ReplicaOptions;
 use crate::post::{NewPost, Published};
 use crate::site::{Column, Family, Site};
 use crate::trs::Trs;
+use crate::xinhua::Xinhua;
 
 /// Every site by host name.
 #[derive(Debug)]
@@ -63,6 +67,66 @@ impl World {
             ],
             25,
             1_400_001,
+            true,
+        );
+        add(
+            "www.gdqy.gov.cn",
+            "清远市人民政府",
+            &NfCms::Portal,
+            vec![
+                column("tzgg", "/gdqy/newxxgk/tzgg/index.html", "通知公告", false),
+                column("zlxx", "/gdqy/newxxgk/zdly/spypaqbz/zlxx/index.html", "质量信息", false),
+            ],
+            20,
+            1_900_001,
+            true,
+        );
+        add(
+            "www.gd.gov.cn",
+            "广东省人民政府",
+            &NfCms::Library,
+            vec![
+                column("yf", "/zwgk/wjk/qbwj/yf/index.html", "粤府", false),
+                column("yfb", "/zwgk/wjk/qbwj/yfb/index.html", "粤府办", false),
+            ],
+            20,
+            4_600_001,
+            true,
+        );
+        add(
+            "www.gov.cn",
+            "中国政府网",
+            &GovCn,
+            vec![
+                column("zuixin", "/zhengce/zuixin/home.htm", "最新政策", false),
+                column("jiedu", "/zhengce/jiedu/home.htm", "政策解读", false),
+            ],
+            20,
+            7_000_001,
+            true,
+        );
+        add(
+            "www.news.cn",
+            "新华网",
+            &Xinhua,
+            vec![
+                column("zxbd", "/politics/leaders/xijinping/zxbd.html", "最新报道", false),
+                column("tech", "/tech/index.html", "科技", false),
+            ],
+            20,
+            9_100_001,
+            false,
+        );
+        add(
+            "www.tongcheng.gov.cn",
+            "通城县人民政府",
+            &Gbk,
+            vec![
+                column("zwdt", "/list.asp?id=12", "政务动态", false),
+                column("tzgg", "/list.asp?id=13", "通知公告", false),
+            ],
+            20,
+            340_001,
             true,
         );
         for number in 0..options.bench_hosts {
