@@ -126,7 +126,8 @@ fn build(workspace: &Path, guests: &[Guest]) -> Result<()> {
 /// A core module becomes a component: the contract's types are already inside it.
 fn encode(module: &Path) -> Result<Vec<u8>> {
     let bytes = fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;
-    let mut encoder = ComponentEncoder::default().validate(true);
+    let mut encoder = ComponentEncoder::default();
+    encoder.validate(true);
     encoder.module(&bytes).with_context(|| format!("{} is not made for the contract", module.display()))?;
     encoder.encode().with_context(|| format!("{} cannot become a component", module.display()))
 }
