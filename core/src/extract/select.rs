@@ -1,0 +1,488 @@
+//! Runs compiled selectors over a tree.
+//!
+//! Decides which node answers a query: alternatives in order, document order within each, and the first value that is
+//! not empty (I12). Bounded in rows, bytes and time, because both page and selector may be hostile.
+
+use std::time::{Duration, Instant};
+
+use scraper::{ElementRef, Selector};
+
+use super::css::{self, Alternative, Css, Ending};
+use super::dom::{Doc, Go, NodeRef, walk};
+use crate::adapter::contract::{Hit, Query, Table};
+
+/// Rows of one page. Lists have 10 to 100; an API-like page may have some thousands.
+const MOST_ROWS: usize = 10_000;
+/// Bytes of all values together: nested rows can repeat a page as often as it is deep.
+const MOST_BYTES: usize = 16 << 20;
+/// Values of one query with `all` in one row.
+const MOST_MATCHES: usize = 10_000;
+/// Time for one call. A page of 20 rows takes about a tenth of a millisecond.
+const LONGEST: Duration = Duration::from_secs(2);
+/// Elements between two looks at the clock where one match may walk far.
+const BETWEEN_CHECKS: u32 = 32;
+
+/// Why nothing could be selected. Adapters see these words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SelectError {
+    /// The selector text is wrong.
+    #[error("bad selector `{css}`: {why}")]
+    Selector {
+        /// The text.
+        css: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No reply of this turn has the tag.
+    #[error("no reply is tagged `{tag}`; this turn has {known}")]
+    Reply {
+        /// The tag.
+        tag: String,
+        /// The tags there are.
+        known: String,
+    },
+    /// The answer would be too large, or take too long.
+    #[error("`{css}` finds too much: {limit}")]
+    TooMuch {
+        /// The selector at which it stopped.
+        css: String,
+        /// The limit that was reached.
+        limit: &'static str,
+    },
+}
+
+fn compile(css: &str) -> Result<std::rc::Rc<Css>, SelectError> {
+    css::compile(css).map_err(|why| SelectError::Selector { css: shorten(css), why })
+}
+
+fn shorten(css: &str) -> String {
+    css[..css.floor_char_boundary(200)].to_owned()
+}
+
+/// For each match of `row`, or once for the whole page, one cell per query.
+pub(crate) fn select(doc: &Doc, row: Option<&str>, queries: &[Query]) -> Result<Table, SelectError> {
+    let compiled = queries.iter().map(|query| compile(&query.css)).collect::<Result<Vec<_>, _>>()?;
+    let clock = Clock { end: Instant::now() + LONGEST };
+    let (alternative, rows) = match row {
+        Some(row) => rows(doc, row, &clock)?,
+        None => (0, doc.root().into_iter().collect()),
+    };
+    let mut cells = Vec::with_capacity(rows.len().saturating_mul(queries.len()).min(1 << 16));
+    let mut bytes = 0;
+    for element in &rows {
+        let scope = Scope { element: *element, whole: row.is_none(), fragment: doc.fragment };
+        for (query, css) in queries.iter().zip(&compiled) {
+            let cell = first(css, scope, query.all, &clock).map_err(|limit| limit.of(&query.css))?;
+            if let Some(hit) = &cell {
+                bytes += hit.value.len() + hit.more.iter().map(String::len).sum::<usize>();
+            }
+            if bytes > MOST_BYTES {
+                return Err(Limit::Bytes.of(&query.css));
+            }
+            cells.push(cell);
+        }
+    }
+    Ok(Table { alternative, rows: rows.len() as u32, cells })
+}
+
+/// The first match of `css` in the page, whatever it contains: where a document's body is.
+pub(crate) fn place<'a>(doc: &'a Doc, css: &str) -> Result<Option<(u32, ElementRef<'a>)>, SelectError> {
+    let compiled = without_ending(css)?;
+    let Some(root) = doc.root() else { return Ok(None) };
+    let scope = Scope { element: root, whole: true, fragment: doc.fragment };
+    let clock = Clock { end: Instant::now() + LONGEST };
+    for (index, alternative) in compiled.alternatives.iter().enumerate() {
+        let mut first = None;
+        let found = each(alternative, scope, &clock, |element| {
+            first = Some(element);
+            false
+        });
+        found.map_err(|limit| limit.of(css))?;
+        if let Some(element) = first {
+            return Ok(Some((index as u32, element)));
+        }
+    }
+    Ok(None)
+}
+
+fn without_ending(css: &str) -> Result<std::rc::Rc<Css>, SelectError> {
+    let compiled = compile(css)?;
+    if compiled.alternatives.iter().any(|alternative| alternative.ending.is_some()) {
+        let why = "it names nodes, not values: remove the `::` ending".to_owned();
+        return Err(SelectError::Selector { css: shorten(css), why });
+    }
+    Ok(compiled)
+}
+
+/// The matches of the first alternative that has any.
+fn rows<'a>(doc: &'a Doc, css: &str, clock: &Clock) -> Result<(u32, Vec<ElementRef<'a>>), SelectError> {
+    let compiled = without_ending(css)?;
+    let mut rows = Vec::new();
+    let Some(root) = doc.root() else { return Ok((0, rows)) };
+    let scope = Scope { element: root, whole: true, fragment: doc.fragment };
+    for (index, alternative) in compiled.alternatives.iter().enumerate() {
+        let found = each(alternative, scope, clock, |element| {
+            rows.push(element);
+            rows.len() <= MOST_ROWS
+        });
+        found.map_err(|limit| limit.of(css))?;
+        if rows.len() > MOST_ROWS {
+            return Err(Limit::Rows.of(css));
+        }
+        if !rows.is_empty() {
+            return Ok((index as u32, rows));
+        }
+    }
+    Ok((0, rows))
+}
+
+/// What a query is relative to.
+#[derive(Clone, Copy)]
+struct Scope<'a> {
+    element: ElementRef<'a>,
+    /// The page: its outermost element may itself match.
+    whole: bool,
+    /// The outermost element was made up by the parser.
+    fragment: bool,
+}
+
+fn first(css: &Css, scope: Scope<'_>, all: bool, clock: &Clock) -> Result<Option<Hit>, Limit> {
+    for (index, alternative) in css.alternatives.iter().enumerate() {
+        let mut hit: Option<Hit> = None;
+        let mut over = false;
+        each(alternative, scope, clock, |element| {
+            let value = value(element, alternative.ending.as_ref(), scope);
+            if value.is_empty() {
+                return true;
+            }
+            match &mut hit {
+                None => hit = Some(Hit { alternative: index as u32, value, more: Vec::new() }),
+                Some(hit) => hit.more.push(value),
+            }
+            over = hit.as_ref().is_some_and(|hit| hit.more.len() >= MOST_MATCHES);
+            all && !over
+        })?;
+        if over {
+            return Err(Limit::Matches);
+        }
+        if hit.is_some() {
+            return Ok(hit);
+        }
+    }
+    Ok(None)
+}
+
+/// Hands the matches to `take` in document order until it says stop.
+fn each<'a>(
+    alternative: &Alternative,
+    scope: Scope<'a>,
+    clock: &Clock,
+    mut take: impl FnMut(ElementRef<'a>) -> bool,
+) -> Result<(), Limit> {
+    clock.check()?;
+    let Some(selector) = &alternative.selector else {
+        take(scope.element);
+        return Ok(());
+    };
+    if scope.whole && !scope.fragment && selector.matches(&scope.element) && !take(scope.element) {
+        return Ok(());
+    }
+    if alternative.costly {
+        return each_under_clock(selector, scope.element, clock, take);
+    }
+    for (n, element) in scope.element.select(selector).enumerate() {
+        if !take(element) {
+            break;
+        }
+        if n % 64 == 63 {
+            clock.check()?;
+        }
+    }
+    Ok(())
+}
+
+/// The same for selectors of which a single match may take as long as the page is wide.
+fn each_under_clock<'a>(
+    selector: &Selector,
+    within: ElementRef<'a>,
+    clock: &Clock,
+    mut take: impl FnMut(ElementRef<'a>) -> bool,
+) -> Result<(), Limit> {
+    let mut seen = 0u32;
+    for element in within.descendent_elements().skip(1) {
+        seen = seen.wrapping_add(1);
+        if seen.is_multiple_of(BETWEEN_CHECKS) {
+            clock.check()?;
+        }
+        if selector.matches_with_scope(&element, Some(within)) && !take(element) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn value(element: ElementRef<'_>, ending: Option<&Ending>, scope: Scope<'_>) -> String {
+    match ending {
+        None | Some(Ending::Text) => folded_text(*element),
+        Some(Ending::Attr(name)) => {
+            element.value().attrs.get(name).map(|value| value.trim().to_owned()).unwrap_or_default()
+        }
+        Some(Ending::Html) if scope.fragment && element == scope.element => element.inner_html(),
+        Some(Ending::Html) => element.html(),
+    }
+}
+
+/// All text below a node but that of scripts and styles; runs of white space become one space.
+pub(crate) fn folded_text(node: NodeRef<'_>) -> String {
+    let mut folded = Folded::default();
+    walk(
+        node,
+        |node| {
+            match node.value() {
+                scraper::Node::Text(text) => folded.push(text),
+                scraper::Node::Element(element)
+                    if matches!(element.name(), "script" | "style" | "template") =>
+                {
+                    return Go::Past;
+                }
+                _ => {}
+            }
+            Go::In
+        },
+        |_| {},
+    );
+    folded.text
+}
+
+/// `text` with white space folded and trimmed.
+pub(crate) fn fold(text: &str) -> String {
+    let mut folded = Folded::default();
+    folded.push(text);
+    folded.text
+}
+
+#[derive(Default)]
+struct Folded {
+    text: String,
+    space: bool,
+}
+
+impl Folded {
+    fn push(&mut self, text: &str) {
+        // No-break and ideographic spaces are white space here; zero-width characters are nothing at all.
+        let gap = |c: char| c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}');
+        let mut rest = text;
+        loop {
+            let word = rest.trim_start_matches(|c: char| {
+                self.space |= c.is_whitespace();
+                gap(c)
+            });
+            // The closure above also sees the first character that stays, which is no white space.
+            if word.is_empty() {
+                return;
+            }
+            let end = word.find(gap).unwrap_or(word.len());
+            if self.space && !self.text.is_empty() {
+                self.text.push(' ');
+            }
+            self.space = false;
+            self.text.push_str(&word[..end]);
+            rest = &word[end..];
+        }
+    }
+}
+
+struct Clock {
+    end: Instant,
+}
+
+impl Clock {
+    fn check(&self) -> Result<(), Limit> {
+        if Instant::now() > self.end { Err(Limit::Time) } else { Ok(()) }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    Rows,
+    Bytes,
+    Matches,
+    Time,
+}
+
+impl Limit {
+    fn of(self, css: &str) -> SelectError {
+        let limit = match self {
+            Limit::Rows => "more than 10,000 rows",
+            Limit::Bytes => "more than 16 MiB of values",
+            Limit::Matches => "more than 10,000 values in one row",
+            Limit::Time => "more than 2 seconds of work",
+        };
+        SelectError::TooMuch { css: shorten(css), limit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dom::Budget;
+    use super::*;
+
+    const LIST: &str = "<!doctype html><body class=b><ul class=list>\
+        <li><a href='./1.html' title='全称 一'>全称…</a><span>2026/04/10</span></li>\
+        <li><a href=' /2.html '>\u{a0}第二\n <b>条</b>　<script>no</script></a><em>2026-04-09</em></li>\
+        <li class=line></li></ul><ul class=other><li>x</ul>";
+
+    fn query(css: &str) -> Query {
+        Query { css: css.into(), all: false }
+    }
+
+    fn cells(row: Option<&str>, queries: &[&str]) -> Vec<Option<(u32, String)>> {
+        let doc = Doc::page(LIST, Budget::default());
+        let queries: Vec<_> = queries.iter().map(|css| query(css)).collect();
+        let table = select(&doc, row, &queries).unwrap();
+        assert_eq!(table.cells.len(), table.rows as usize * queries.len());
+        table.cells.into_iter().map(|cell| cell.map(|hit| (hit.alternative, hit.value))).collect()
+    }
+
+    fn hit(alternative: u32, value: &str) -> Option<(u32, String)> {
+        Some((alternative, value.to_owned()))
+    }
+
+    #[test]
+    fn fields_are_relative_to_their_row_and_the_first_non_empty_alternative_wins() {
+        let cells = cells(
+            Some("ul.missing li, ul.list li:not(.line), li"),
+            &["a::attr(href)", "a::attr(title), a::text", "span, em", "::attr(class)"],
+        );
+        assert_eq!(
+            cells,
+            [
+                hit(0, "./1.html"),
+                hit(0, "全称 一"),
+                hit(0, "2026/04/10"),
+                None,
+                hit(0, "/2.html"),
+                hit(1, "第二 条"),
+                hit(1, "2026-04-09"),
+                None,
+            ]
+        );
+    }
+
+    #[test]
+    fn the_alternative_of_the_rows_is_told() {
+        let doc = Doc::page(LIST, Budget::default());
+        let table = select(&doc, Some("table tr, ul.other li"), &[]).unwrap();
+        assert_eq!((table.alternative, table.rows), (1, 1));
+        let none = select(&doc, Some("table tr"), &[query("a")]).unwrap();
+        assert_eq!((none.alternative, none.rows, none.cells.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn an_empty_match_gives_way_to_the_next_match_then_to_the_next_alternative() {
+        assert_eq!(cells(None, &["li.line, em"]), [hit(1, "2026-04-09")]);
+        assert_eq!(cells(None, &["a::attr(title)"]), [hit(0, "全称 一")]);
+        assert_eq!(cells(None, &["a::attr(nothing)"]), [None]);
+    }
+
+    #[test]
+    fn an_ending_alone_reads_the_row_itself() {
+        assert_eq!(
+            cells(Some("em"), &["::text", "::html"]),
+            [hit(0, "2026-04-09"), hit(0, "<em>2026-04-09</em>")]
+        );
+        assert_eq!(
+            cells(None, &["body::attr(class)", "html > body > ul::attr(class)"]),
+            [hit(0, "b"), hit(0, "list")]
+        );
+    }
+
+    #[test]
+    fn all_gives_every_match_of_the_winning_alternative_only() {
+        let doc = Doc::page(LIST, Budget::default());
+        let queries = [Query { css: "table, a::attr(href), em".into(), all: true }];
+        let table = select(&doc, None, &queries).unwrap();
+        let hit = table.cells[0].as_ref().unwrap();
+        assert_eq!(
+            (hit.alternative, hit.value.as_str(), hit.more.as_slice()),
+            (1, "./1.html", ["/2.html".to_owned()].as_slice())
+        );
+    }
+
+    #[test]
+    fn document_order_holds_where_the_parser_moved_nodes() {
+        // The parser creates the table first and then puts the misplaced paragraph in front of it.
+        let doc = Doc::page("<table><tr><td><i>second</i></td></tr><i>first</i></table>", Budget::default());
+        let table = select(&doc, None, &[query("i")]).unwrap();
+        assert_eq!(table.cells[0].as_ref().unwrap().value, "first");
+    }
+
+    #[test]
+    fn bad_selectors_are_named() {
+        let doc = Doc::page(LIST, Budget::default());
+        for (row, css, words) in [
+            (None, "a[", "bad selector `a[`"),
+            (Some("li["), "a", "bad selector `li[`"),
+            (Some("li::text"), "a", "remove the `::` ending"),
+            (None, "a::href", "::attr(href)"),
+        ] {
+            let error = select(&doc, row, &[query(css)]).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        assert!(place(&doc, "a::text").is_err());
+    }
+
+    #[test]
+    fn answers_that_would_be_too_large_are_refused() {
+        let many = Doc::page(&"<i>x</i>".repeat(MOST_ROWS + 1), Budget::default());
+        assert!(select(&many, Some("i"), &[]).unwrap_err().to_string().contains("rows"));
+        let all = [Query { css: "i".into(), all: true }];
+        assert!(select(&many, None, &all).unwrap_err().to_string().contains("values"));
+        let deep = Doc::page(&format!("{}{}", "<div>".repeat(400), "x".repeat(100_000)), Budget::default());
+        assert!(select(&deep, Some("div"), &[query("::html")]).unwrap_err().to_string().contains("16 MiB"));
+    }
+
+    #[test]
+    fn a_selector_that_walks_far_is_stopped_by_the_clock() {
+        let doc = Doc::page(&"<i>".repeat(200).replace('>', "></i>").repeat(500), Budget::default());
+        let clock = Clock { end: Instant::now() };
+        let css = css::compile("b ~ i, i:has(~ b)").unwrap();
+        let scope = Scope { element: doc.root().unwrap(), whole: true, fragment: false };
+        for alternative in &css.alternatives {
+            assert!(matches!(each(alternative, scope, &clock, |_| true), Err(Limit::Time)));
+        }
+        // Given time, it finds what CSS says.
+        let doc = Doc::page("<b></b><i>1</i><i>2</i>", Budget::default());
+        let all = [Query { css: "b ~ i".into(), all: true }];
+        assert_eq!(select(&doc, None, &all).unwrap().cells[0].as_ref().unwrap().more, ["2"]);
+    }
+
+    #[test]
+    fn white_space_of_all_kinds_folds() {
+        for (text, expected) in [
+            ("", ""),
+            (" \n\t", ""),
+            (" a ", "a"),
+            ("a\u{a0}\u{3000} b", "a b"),
+            ("a\u{200b}b", "ab"),
+            ("\u{feff}标 题", "标 题"),
+        ] {
+            assert_eq!(fold(text), expected, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_page_and_selector_panic(page in "(<[/]?(div|table|tr|td|a|p|li)( href=x)?>|[a-z ]|中){0,60}", css in "[a-z .#>~+*:,()\\[\\]=\"]{0,20}(::text|::html|::attr\\(href\\))?") {
+            let doc = Doc::either(&page, Budget::default());
+            let _ = select(&doc, None, &[query(&css)]);
+            let _ = select(&doc, Some(&css), &[query("::html"), query("a")]);
+        }
+
+        #[test]
+        fn folding_twice_is_folding_once(text in "\\PC{0,40}") {
+            let once = fold(&text);
+            proptest::prop_assert_eq!(fold(&once), once);
+        }
+    }
+}

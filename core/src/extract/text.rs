@@ -1,0 +1,234 @@
+//! A tree as readable text (S2-34).
+//!
+//! Decides where lines, tabs and spaces go. One walk without recursion also counts the images and collects the
+//! links, so that a body is read only once. Does not decide which node is the body.
+
+use scraper::{ElementRef, Node, node::Element};
+
+use super::dom::{Go, NodeRef, walk};
+
+/// What one walk through a body finds.
+#[derive(Debug)]
+pub(crate) struct Reading<'a> {
+    /// The text.
+    pub text: String,
+    /// Number of images.
+    pub images: u32,
+    /// `a` elements with an `href`, in order.
+    pub links: Vec<ElementRef<'a>>,
+}
+
+/// The readable text below a node: blocks as lines, cells separated by tabs.
+pub(crate) fn html_to_text(root: NodeRef<'_>) -> String {
+    read(root).text
+}
+
+/// Reads a body.
+pub(crate) fn read(root: NodeRef<'_>) -> Reading<'_> {
+    let lines = std::cell::RefCell::new(Lines::default());
+    let (mut images, mut links) = (0, Vec::new());
+    walk(
+        root,
+        |node| match node.value() {
+            Node::Text(text) => {
+                lines.borrow_mut().push(text);
+                Go::In
+            }
+            Node::Element(element) => {
+                let kind = kind(element);
+                if kind == Kind::Skipped || is_hidden(element) {
+                    return Go::Past;
+                }
+                match element.name() {
+                    "img" if has_image(element) => images += 1,
+                    "a" if element.attr("href").is_some() => links.extend(ElementRef::wrap(node)),
+                    _ => {}
+                }
+                lines.borrow_mut().open(kind);
+                Go::In
+            }
+            _ => Go::In,
+        },
+        |node| {
+            if let Node::Element(element) = node.value() {
+                lines.borrow_mut().close(kind(element));
+            }
+        },
+    );
+    Reading { text: lines.into_inner().text, images, links }
+}
+
+/// How an element shapes the text around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Inline,
+    Block,
+    /// A block in which line ends count.
+    Preformatted,
+    Row,
+    Cell,
+    LineBreak,
+    Skipped,
+}
+
+fn kind(element: &Element) -> Kind {
+    match element.name() {
+        "br" => Kind::LineBreak,
+        "td" | "th" => Kind::Cell,
+        "tr" | "table" | "tbody" | "thead" | "tfoot" | "caption" => Kind::Row,
+        "pre" | "textarea" | "listing" | "xmp" => Kind::Preformatted,
+        // What a reader does not see.
+        "script" | "style" | "noscript" | "template" | "head" | "title" | "iframe" | "noframes"
+        | "noembed" | "object" | "svg" | "audio" | "video" | "canvas" | "datalist" => Kind::Skipped,
+        "address" | "article" | "aside" | "blockquote" | "body" | "center" | "dd" | "details" | "dialog"
+        | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "h1"
+        | "h2" | "h3" | "h4" | "h5" | "h6" | "header" | "hgroup" | "hr" | "html" | "legend" | "li"
+        | "main" | "menu" | "nav" | "ol" | "optgroup" | "option" | "p" | "search" | "section" | "select"
+        | "summary" | "ul" => Kind::Block,
+        _ => Kind::Inline,
+    }
+}
+
+/// `visibility: hidden` is not among them: editors leave it on text that readers do see.
+fn is_hidden(element: &Element) -> bool {
+    if element.attrs.is_empty() {
+        return false;
+    }
+    element.attrs.iter().any(|(name, value)| match &*name.local {
+        "hidden" => true,
+        "style" => declares_display_none(value),
+        _ => false,
+    })
+}
+
+fn declares_display_none(style: &str) -> bool {
+    style.split(';').filter_map(|declaration| declaration.split_once(':')).any(|(name, value)| {
+        name.trim().eq_ignore_ascii_case("display")
+            && value.trim().split([' ', '!']).next().is_some_and(|value| value.eq_ignore_ascii_case("none"))
+    })
+}
+
+fn has_image(element: &Element) -> bool {
+    let sources = ["src", "data-src", "data-original", "srcset", "oldsrc"];
+    element.attrs.iter().any(|(name, value)| sources.contains(&&*name.local) && !value.trim().is_empty())
+}
+
+/// What stands between the last visible character and the next one; the larger one wins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    #[default]
+    None,
+    Space,
+    Line,
+    /// Between two cells: stronger than the paragraphs inside of them, so that a row stays one line.
+    Tab,
+    Row,
+    Blank,
+}
+
+#[derive(Default)]
+struct Lines {
+    text: String,
+    gap: Gap,
+    /// No-break and ideographic spaces that are kept if something visible follows on the same line.
+    held: String,
+    preformatted: u32,
+}
+
+impl Lines {
+    fn open(&mut self, kind: Kind) {
+        match kind {
+            Kind::Block => self.part(Gap::Line),
+            Kind::Preformatted => {
+                self.part(Gap::Line);
+                self.preformatted += 1;
+            }
+            Kind::Row => self.part(Gap::Row),
+            Kind::Cell => {
+                self.held.clear();
+                // Paragraphs at the end of the cell before do not separate it from this one; rows do.
+                if self.gap < Gap::Row {
+                    self.gap = Gap::Tab;
+                }
+            }
+            Kind::LineBreak => self.line_break(),
+            Kind::Inline | Kind::Skipped => {}
+        }
+    }
+
+    fn close(&mut self, kind: Kind) {
+        match kind {
+            Kind::Block => self.part(Gap::Line),
+            Kind::Preformatted => {
+                self.part(Gap::Line);
+                self.preformatted = self.preformatted.saturating_sub(1);
+            }
+            Kind::Row => self.part(Gap::Row),
+            // What follows a cell without being one is a new line.
+            Kind::Cell => self.part(Gap::Line),
+            Kind::LineBreak | Kind::Inline | Kind::Skipped => {}
+        }
+    }
+
+    fn part(&mut self, gap: Gap) {
+        self.held.clear();
+        self.gap = self.gap.max(gap);
+    }
+
+    /// One ends the line, a second one leaves a blank line, more change nothing.
+    fn line_break(&mut self) {
+        let gap = match self.gap {
+            Gap::None | Gap::Space => Gap::Line,
+            Gap::Tab => Gap::Tab,
+            Gap::Line | Gap::Row | Gap::Blank => Gap::Blank,
+        };
+        self.held.clear();
+        self.gap = gap;
+    }
+
+    fn push(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let end = rest.find(is_special).unwrap_or(rest.len());
+            if end > 0 {
+                self.flush();
+                self.text.push_str(&rest[..end]);
+                rest = &rest[end..];
+                continue;
+            }
+            match c {
+                '\n' if self.preformatted > 0 => self.line_break(),
+                '\u{a0}' | '\u{3000}' => self.held.push(c),
+                // Invisible.
+                '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0' => {}
+                _ if self.held.is_empty() => self.gap = self.gap.max(Gap::Space),
+                _ if !self.held.ends_with(' ') => self.held.push(' '),
+                _ => {}
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.gap != Gap::None {
+            if !self.text.is_empty() {
+                self.text.push_str(match self.gap {
+                    Gap::None => "",
+                    Gap::Space => " ",
+                    Gap::Tab => "\t",
+                    Gap::Line | Gap::Row => "\n",
+                    Gap::Blank => "\n\n",
+                });
+            }
+            self.gap = Gap::None;
+        }
+        if !self.held.is_empty() {
+            self.text.push_str(&self.held);
+            self.held.clear();
+        }
+    }
+}
+
+fn is_special(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0')
+}
