@@ -1,1 +1,36 @@
-fn main() {}
+//! `cargo xtask <command>`: what a contributor runs. One file per command; nothing is decided here.
+
+mod adapters;
+mod setup;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Set-up, adapters, demo, tests and benchmarks")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what the build needs and is missing.
+    Setup,
+    /// Build the bundled adapters into target/adapters.
+    Adapters,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Args::parse().command {
+        Command::Setup => setup::run(),
+        Command::Adapters => adapters::run(&workspace()),
+    }
+}
+
+/// The root of the workspace this xtask was built from.
+fn workspace() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}

@@ -1,0 +1,84 @@
+//! Text to settings: sizes, syntax, unknown keys. What the settings mean is checked after.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use serde_saphyr::Error as YamlError;
+
+use super::check;
+use super::error::{ConfigError, Place, suggestion};
+use super::model::{Origin, SiteConfig};
+
+/// Largest site file: the largest real ones have a few hundred columns and are below 100 KB.
+pub const MAX_FILE: u64 = 1024 * 1024;
+
+/// Reads and checks a site file.
+pub fn load_site(path: impl AsRef<Path>) -> Result<SiteConfig, ConfigError> {
+    let path = path.as_ref();
+    let origin = path.display().to_string();
+    let read = |source| ConfigError::Read { origin: origin.clone(), source };
+    let file = fs::File::open(path).map_err(read)?;
+    // One byte more than allowed is enough to know; a pipe or a device has no size to ask for.
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(read)?;
+    let text = String::from_utf8(bytes).map_err(|error| ConfigError::Syntax {
+        place: Place { origin: origin.clone(), at: None, path: String::new() },
+        message: format!(
+            "not UTF-8 text (byte {}); save the file as UTF-8",
+            error.utf8_error().valid_up_to()
+        ),
+    });
+    match text {
+        // A cut character at the limit is a matter of size, not of encoding.
+        Err(_) if fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_FILE) => {
+            Err(too_large(&origin, fs::metadata(path).map_err(read)?.len()))
+        }
+        text => parse_site(&text?, &origin),
+    }
+}
+
+/// Reads and checks the text of a site file; `origin` names it in messages.
+pub fn parse_site(text: &str, origin: &str) -> Result<SiteConfig, ConfigError> {
+    if text.len() as u64 > MAX_FILE {
+        return Err(too_large(origin, text.len() as u64));
+    }
+    // The parser's own budgets hold against alias bombs and deep nesting.
+    let mut site: SiteConfig =
+        serde_saphyr::from_str(text).map_err(|error| yaml_error(origin, &error))?;
+    site.origin = Origin { name: origin.to_owned(), text: text.to_owned() };
+    check::site(&site)?;
+    Ok(site)
+}
+
+fn too_large(origin: &str, size: u64) -> ConfigError {
+    ConfigError::TooLarge { origin: origin.to_owned(), size, limit: MAX_FILE }
+}
+
+fn yaml_error(origin: &str, error: &YamlError) -> ConfigError {
+    let at = error.location().map(|at| (at.line(), at.column())).filter(|at| at.0 > 0);
+    let place = Place { origin: origin.to_owned(), at, path: String::new() };
+    match error.without_snippet() {
+        YamlError::SerdeUnknownField { field, expected, .. } => ConfigError::UnknownKey {
+            place,
+            key: field.clone(),
+            fix: suggestion(field, expected.iter().copied()),
+        },
+        YamlError::SerdeUnknownVariant { variant, expected, .. } => ConfigError::Invalid {
+            place,
+            message: format!("`{variant}` is none of the choices"),
+            fix: suggestion(variant, expected.iter().copied()),
+        },
+        YamlError::SerdeMissingField { field, .. } => ConfigError::Invalid {
+            place,
+            message: format!("`{field}` is missing"),
+            fix: format!("add `{field}: …`"),
+        },
+        other => {
+            let text = other.to_string();
+            // The place is already said in front.
+            let message = text.split(" at line ").next().unwrap_or(&text).trim().to_owned();
+            ConfigError::Syntax { place, message }
+        }
+    }
+}
