@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::Result;
-use crate::adapter::{Adapter, AdapterHost, HostOptions, Registry};
+use crate::adapter::{Adapter, AdapterHost, HostOptions, Loaded, Registry};
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
-use crate::config::{self, ConfigError, SiteConfig};
+use crate::config::{self, ConfigError, Incremental, SiteConfig, effective_config};
 use crate::crawl::{self, CrawlContext, CrawlEvent, Preview, Report, dedup::StopRule, step};
 use crate::error::Error;
 use crate::fetch::{DEFAULT_SUFFIXES, Gate, GateOptions, Grant, HostPolicy, PublicRule, Resolve};
@@ -43,13 +43,6 @@ struct Inner {
     loaded: Mutex<HashMap<String, Loaded>>,
     turn_slots: Arc<Semaphore>,
     settings: Settings,
-}
-
-/// An adapter with the hosts that the operator grants it.
-#[derive(Clone)]
-struct Loaded {
-    adapter: Adapter,
-    granted: Vec<String>,
 }
 
 #[derive(Clone)]
@@ -192,7 +185,7 @@ impl EngineBuilder {
         let (dir, durability) = (self.data_dir.clone(), self.durability);
         let (store, files) = blocking(move || -> Result<_> {
             let files = Files::open(&dir, durability)?;
-            Ok((SqliteStore::open(&dir, durability)?, files))
+            Ok((SqliteStore::open(files.clone())?, files))
         })
         .await?;
         let settings = self.settings;
@@ -226,7 +219,7 @@ impl EngineBuilder {
 }
 
 fn load_file(host: &AdapterHost, file: &Path) -> Result<Adapter> {
-    let bytes = std::fs::read(file).map_err(|error| ConfigError::unreadable(file, error))?;
+    let bytes = std::fs::read(file).map_err(|error| ConfigError::Read { origin: file.display().to_string(), source: error })?;
     Ok(host.load(&bytes, &file.display().to_string())?)
 }
 
@@ -276,7 +269,7 @@ impl Engine {
         let (row, targets) = site.into_rows()?;
         let loaded = self.adapter(&row.adapter).await?;
         for target in &targets {
-            loaded.adapter.check_config(&settings_of(target))?;
+            loaded.adapter.check_config(&effective_config(target))?;
         }
         Ok(self.inner.store.put_site(row, targets).await?)
     }
@@ -312,9 +305,7 @@ impl Engine {
             let Some(registry) = &inner.registry else {
                 return Err(ConfigError::no_adapters(&wanted).into());
             };
-            let adapter = registry.load(&inner.host, &wanted)?;
-            let granted = registry.granted(&wanted)?;
-            Ok(Loaded { adapter, granted })
+            Ok(registry.load(&inner.host, &wanted)?)
         })
         .await?;
         let mut loaded = self.inner.loaded.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -331,24 +322,24 @@ impl Engine {
     async fn unknown_target(&self, code: &str) -> Result<Error> {
         let known = self.inner.store.targets(None).await?;
         let codes = known.iter().map(|(_, target)| target.code.as_str());
-        Ok(ConfigError::unknown("target", code, codes, "`dibao target ls` shows them").into())
+        Ok(ConfigError::unknown("target", code, codes).into())
     }
 
     async fn context(&self, request: &CrawlRequest, site: Site, target: Target) -> Result<CrawlContext> {
         let inner = &self.inner;
         let Loaded { adapter, granted } = self.adapter(&site.adapter).await?;
-        let config = settings_of(&target);
+        let config = effective_config(&target);
         adapter.check_config(&config)?;
         let hosts = site_hosts(&site, &target, &config);
         let about = adapter.about();
         let grant = Grant::new(&about.name, &about.hosts, &granted, &hosts);
         let public = PublicRule::new(&inner.settings.public_suffixes, &hosts);
         let policy = host_policy(&site, &target, about.default_interval, inner.settings.interval);
-        let number = |key: &str| config.get(key).and_then(serde_json::Value::as_u64).map(|n| n as u32);
+        let incremental = Incremental::of(&site, &target.code);
         let bounds = step::Bounds {
             max_items: request.options.max_items,
             max_pages: step::HARD_MAX_PAGES,
-            stop: StopRule { after: number("stop_after_duplicates"), force: request.options.force },
+            stop: StopRule { after: incremental.stop_after_duplicates, force: request.options.force },
         };
         Ok(CrawlContext {
             store: inner.store.clone(),
@@ -359,7 +350,7 @@ impl Engine {
             clock: inner.settings.clock.clone(),
             entropy: inner.settings.entropy.clone(),
             zone: inner.settings.zone,
-            full_sweep_every: number("full_sweep_every"),
+            full_sweep_every: incremental.full_sweep_every,
             config: config.to_string(),
             site,
             target,
@@ -372,31 +363,6 @@ impl Engine {
             events: None,
             session: Mutex::default(),
         })
-    }
-}
-
-/// The target's settings with the operator's override laid over them (RFC 7396).
-fn settings_of(target: &Target) -> serde_json::Value {
-    let mut config = target.config.clone();
-    if let Some(patch) = &target.parser_override {
-        merge_patch(&mut config, patch);
-    }
-    config
-}
-
-fn merge_patch(config: &mut serde_json::Value, patch: &serde_json::Value) {
-    use serde_json::Value;
-    match (config, patch) {
-        (Value::Object(config), Value::Object(patch)) => {
-            for (key, value) in patch {
-                if value.is_null() {
-                    config.remove(key);
-                } else {
-                    merge_patch(config.entry(key.clone()).or_insert(Value::Null), value);
-                }
-            }
-        }
-        (config, patch) => *config = patch.clone(),
     }
 }
 
@@ -552,18 +518,4 @@ pub enum Streamed {
     Event(CrawlEvent),
     /// The crawl ended; nothing comes after it.
     Report(Box<Report>),
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn an_override_changes_single_keys_and_null_takes_one_away() {
-        let mut config = json!({"detail": {"title": "h1", "content": "div.a"}, "list_url": "x"});
-        merge_patch(&mut config, &json!({"detail": {"content": "div.b", "title": null}}));
-        assert_eq!(config, json!({"detail": {"content": "div.b"}, "list_url": "x"}));
-    }
 }

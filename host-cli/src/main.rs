@@ -1,1 +1,76 @@
-fn main() {}
+//! The `dibao` command. It only parses arguments and prints; everything else is the library's.
+
+mod command;
+mod exit;
+mod open;
+mod output;
+mod progress;
+mod signals;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::Exit;
+
+/// Watches official web sites and keeps what they publish.
+///
+/// Results go to standard output (a table on a terminal, JSON lines when piped), progress and logs
+/// to standard error. The first Ctrl-C lets what is under way finish, the second one stops at once;
+/// after both the next run goes on where this one stopped.
+#[derive(Parser)]
+#[command(name = "dibao", version, max_term_width = 110)]
+#[command(after_long_help = exit::HELP)]
+struct Cli {
+    #[command(flatten)]
+    open: open::OpenArgs,
+    #[command(flatten)]
+    logging: output::LogArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Crawl a site file, or stored targets
+    Crawl(command::crawl::CrawlArgs),
+    /// Sites: import, list, export, and the schema of their files
+    #[command(subcommand)]
+    Site(command::site::SiteCommand),
+    /// Targets: list, switch on and off
+    #[command(subcommand)]
+    Target(command::target::TargetCommand),
+    /// Show one article by id, address or hash
+    Show(command::show::ShowArgs),
+    /// Write stored articles as JSON lines or CSV
+    Export(command::export::ExportArgs),
+    /// Adapters: list, check, pin
+    #[command(subcommand)]
+    Adapter(command::adapter::AdapterCommand),
+    /// The database: check that rows and files are whole
+    #[command(subcommand)]
+    Db(command::db::DbCommand),
+}
+
+#[tokio::main]
+async fn main() -> std::process::ExitCode {
+    // Usage errors exit with 2 by clap itself, as everywhere.
+    let cli = Cli::parse();
+    output::start_logging(&cli.logging);
+    let opened = &cli.open;
+    let result = match cli.command {
+        Command::Crawl(args) => command::crawl::run(opened, &cli.logging, args).await,
+        Command::Site(command) => command::site::run(opened, command).await,
+        Command::Target(command) => command::target::run(opened, command).await,
+        Command::Show(args) => command::show::run(opened, args).await,
+        Command::Export(args) => command::export::run(opened, args).await,
+        Command::Adapter(command) => command::adapter::run(opened, command).await,
+        Command::Db(command) => command::db::run(opened, command).await,
+    };
+    let exit = result.unwrap_or_else(|error| {
+        if exit::is_broken_pipe(&error) {
+            return Exit::Ok;
+        }
+        eprintln!("dibao: {}", exit::words(&error));
+        Exit::of(&error)
+    });
+    exit.into()
+}

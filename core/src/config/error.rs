@@ -115,3 +115,36 @@ pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str
         None => format!("known here: {}", known.join(", ")),
     }
 }
+
+impl ConfigError {
+    /// A name that does not exist, with the nearest ones that do.
+    pub(crate) fn unknown<'a>(
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> ConfigError {
+        ConfigError::Refused {
+            what: format!("{what} `{name}`"),
+            message: "is not stored here".to_owned(),
+            fix: suggestion(name, known),
+        }
+    }
+
+    /// A site or target that is switched off.
+    pub(crate) fn disabled(name: &str) -> ConfigError {
+        ConfigError::Refused {
+            what: format!("`{name}`"),
+            message: "is switched off".to_owned(),
+            fix: format!("`dibao target toggle {name}` switches a target on; a site is switched in its file"),
+        }
+    }
+
+    /// There is no directory of adapters.
+    pub(crate) fn no_adapters(wanted: &str) -> ConfigError {
+        ConfigError::Refused {
+            what: format!("adapter `{wanted}`"),
+            message: "is needed and no directory of adapters is set".to_owned(),
+            fix: "`cargo xtask adapters` builds the bundled ones into target/adapters; name it with --adapters or EngineBuilder::adapters".to_owned(),
+        }
+    }
+}

@@ -21,8 +21,8 @@ pub(crate) struct Reading<'a> {
 /// When an incremental run of a column ends (I11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incremental {
-    /// So many known articles in a row end it.
-    pub stop_after_duplicates: u32,
+    /// So many known articles in a row end it; none = 1, or 3 on a list with pinned posts.
+    pub stop_after_duplicates: Option<u32>,
     /// Every so many runs the whole list is read.
     pub full_sweep_every: Option<u32>,
 }
@@ -33,7 +33,7 @@ impl Incremental {
     pub fn of(site: &Site, target_code: &str) -> Incremental {
         let id = target_code.strip_prefix(&format!("{}__", site.code)).unwrap_or(target_code);
         SiteConfig::deserialize(&site.source).map_or(
-            Incremental { stop_after_duplicates: 1, full_sweep_every: None },
+            Incremental { stop_after_duplicates: None, full_sweep_every: None },
             |config| config.incremental(id),
         )
     }
@@ -156,9 +156,8 @@ impl SiteConfig {
     pub fn incremental(&self, column: &str) -> Incremental {
         let unlisted = Column::default();
         let column = self.column(column).unwrap_or(&unlisted);
-        let pins = reading(self, column).list_selector.is_some_and(|list| list.pinned.is_some());
         Incremental {
-            stop_after_duplicates: column.stop_after_duplicates.unwrap_or(if pins { 3 } else { 1 }),
+            stop_after_duplicates: column.stop_after_duplicates,
             full_sweep_every: column.full_sweep_every,
         }
     }

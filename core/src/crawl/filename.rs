@@ -8,8 +8,14 @@ use std::path::Path;
 
 use url::Url;
 
-use crate::extract::decode_percent;
+use crate::extract::charset;
 use crate::store::layout::safe_filename;
+
+/// `%E6%8A%A5` and what older servers write in GBK.
+fn decode_percent(text: &str) -> String {
+    let bytes: Vec<u8> = percent_encoding::percent_decode_str(text).collect();
+    charset::decode(&bytes, None).text.into_owned()
+}
 
 /// The name of a file.
 pub fn filename_for(shown: Option<&str>, url: &Url, disposition: Option<&str>) -> String {

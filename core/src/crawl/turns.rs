@@ -93,7 +93,8 @@ where
                     let message = format!("the adapter asked for {url:?}, which is not a web address");
                     return Err(StepError::new(ErrorClass::Adapter, message));
                 }
-                Outcome::Failed(TurnError::Failure(contract::Failure::Stale(_))) if !restarted => {
+                Outcome::Failed(TurnError::Failure { failure: contract::Failure::Stale(_), .. })
+                    if !restarted => {
                     // Design: the session is dropped and the step begins again, once.
                     restarted = true;
                     ctx.keep_session(Vec::new());
@@ -201,15 +202,12 @@ fn fetch_failed(error: FetchError) -> StepError {
 }
 
 fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {
-    let (class, message) = match error {
-        TurnError::Failure(contract::Failure::Config(why)) => (ErrorClass::Config, why),
-        TurnError::Failure(contract::Failure::Shape(why)) => (ErrorClass::Shape, why),
-        TurnError::Failure(contract::Failure::Refused(why)) => (ErrorClass::Blocked, why),
-        TurnError::Failure(contract::Failure::Stale(why)) => {
-            (ErrorClass::Auth, format!("the site refused a fresh session as well: {why}"))
+    let class = error.class();
+    let message = match error {
+        TurnError::Failure { failure: contract::Failure::Stale(why), .. } => {
+            format!("the site refused a fresh session as well: {why}")
         }
-        TurnError::Failure(contract::Failure::Gone) => (ErrorClass::Gone, "the document is gone".into()),
-        trap => (ErrorClass::Adapter, trap.to_string()),
+        other => other.to_string(),
     };
     let evidence = match class {
         ErrorClass::Shape => replies.last().map(|reply| Bytes::copy_from_slice(&reply.body)),

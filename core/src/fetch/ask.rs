@@ -21,6 +21,17 @@ pub enum Purpose {
     Attachment,
 }
 
+impl Purpose {
+    /// The name under which it is logged.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Purpose::List => "list",
+            Purpose::Detail => "detail",
+            Purpose::Attachment => "attachment",
+        }
+    }
+}
+
 /// The methods an adapter may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Method {

@@ -1,0 +1,90 @@
+//! The options that every command shares, and the engine they describe.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use dibao::Engine;
+use dibao::adapter::Registry;
+use dibao::fetch::Resolve;
+use dibao::store::{Files, SqliteStore, Store};
+
+/// Where data and adapters are, and how hosts are reached.
+#[derive(Args)]
+pub struct OpenArgs {
+    /// Directory of database and files
+    #[arg(long, short = 'd', global = true, env = "DIBAO_DATA", default_value = "dibao-data", value_name = "DIR")]
+    pub data: PathBuf,
+
+    /// Directory of adapters with adapters.lock [default: DATA/adapters, then adapters beside the program]
+    #[arg(long, global = true, env = "DIBAO_ADAPTERS", value_name = "DIR")]
+    pub adapters: Option<PathBuf>,
+
+    /// Reach a host at this address, as `curl --resolve` does (HOST=ADDR:PORT)
+    #[arg(long, global = true, value_name = "HOST=ADDR:PORT")]
+    pub resolve: Vec<Resolve>,
+
+    /// Trust the certificates in this PEM file too
+    #[arg(long, global = true, value_name = "FILE")]
+    pub cacert: Vec<PathBuf>,
+
+    /// Let requests reach loopback addresses (development only)
+    #[arg(long, global = true)]
+    pub allow_loopback: bool,
+
+    /// Seconds between requests to a host, whatever sites say (for servers of your own)
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub interval: Option<Duration>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
+    Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
+}
+
+impl OpenArgs {
+    /// Opens everything.
+    pub async fn engine(&self) -> anyhow::Result<Engine> {
+        self.engine_in(self.data.clone()).await
+    }
+
+    /// The same with another data directory.
+    pub async fn engine_in(&self, data: PathBuf) -> anyhow::Result<Engine> {
+        let mut builder = Engine::builder()
+            .data_dir(data)
+            .allow_loopback(self.allow_loopback)
+            .interval(self.interval);
+        if let Some(dir) = self.adapter_dir() {
+            builder = builder.adapters(dir);
+        }
+        for rule in &self.resolve {
+            builder = builder.resolve_rule(rule.clone());
+        }
+        for file in &self.cacert {
+            let pem = std::fs::read_to_string(file).with_context(|| format!("--cacert {}", file.display()))?;
+            builder = builder.root_certificate(pem);
+        }
+        Ok(builder.build().await?)
+    }
+
+    /// Only the store: for commands that need no adapter and no network.
+    pub fn store(&self) -> anyhow::Result<impl Store + use<>> {
+        let files = Files::open(&self.data, Default::default())?;
+        Ok(SqliteStore::open(files)?)
+    }
+
+    /// Only the adapters.
+    pub fn registry(&self) -> anyhow::Result<Registry> {
+        let dir = self.adapter_dir().unwrap_or_else(|| self.data.join("adapters"));
+        Ok(Registry::open(dir)?)
+    }
+
+    /// The named directory, or the first of the usual places that exists.
+    fn adapter_dir(&self) -> Option<PathBuf> {
+        let beside = || Some(std::env::current_exe().ok()?.parent()?.join("adapters"));
+        self.adapters.clone().or_else(|| {
+            [Some(self.data.join("adapters")), beside()].into_iter().flatten().find(|dir| dir.is_dir())
+        })
+    }
+}
