@@ -6,7 +6,7 @@ use super::context::CrawlContext;
 use super::turns::{OwnedCall, StepError, drive};
 use crate::adapter::{Step, contract};
 use crate::clock::Timestamp;
-use crate::extract::{Pages, normalize, parse_published};
+use crate::extract::{Pages, parse_published, url_hash};
 use crate::model::{Entry, RequestLog};
 
 /// A list page as the loop wants it.
@@ -47,7 +47,7 @@ fn resolve_page(
             unusable += 1;
             continue;
         };
-        let url_hash = normalize::url_hash(&url);
+        let url_hash = url_hash(&url);
         // The same link twice on one page is one row: thumbnails and titles often both link.
         if !on_page.insert(url_hash.clone()) {
             continue;

@@ -65,6 +65,11 @@ impl Pages {
         }
     }
 
+    /// The last reply: the page of a document.
+    pub fn last(&self) -> Option<&Reply> {
+        self.replies.last()
+    }
+
     /// Whether a page that was parsed had to be cut short, and why; for the log.
     pub fn cuts(&self) -> Vec<String> {
         let cut = |(reply, doc): (&Reply, &OnceCell<Doc>)| {

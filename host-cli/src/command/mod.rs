@@ -1,0 +1,9 @@
+//! One file per subcommand.
+
+pub mod adapter;
+pub mod crawl;
+pub mod db;
+pub mod export;
+pub mod show;
+pub mod site;
+pub mod target;
