@@ -51,6 +51,7 @@ impl BlobWriter {
         let Some(tmp) = self.tmp.clone() else { return Err(StoreError::Closed) };
         let fail = |error| StoreError::io(&tmp, error);
         self.file.flush().await.map_err(fail)?;
+        // At once, not with the next commit: a blob is trusted by its name and size ever after.
         if self.files.durability() == Durability::Power {
             self.file.sync_data().await.map_err(fail)?;
         }

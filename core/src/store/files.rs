@@ -1,9 +1,9 @@
 //! Files beside the rows: written whole or not at all, always below the data directory (S2-42, S2-43).
 //!
 //! Every file is written under `tmp/<process>/` and renamed into place, so a reader, and a crash, sees the
-//! old file, no file or the whole file. With [`Durability::Power`] its bytes are forced to the disk before the
-//! rename; directories are remembered and forced together by [`Files::settle`], which the store calls
-//! before the commit that names the files.
+//! old file, no file or the whole file. With [`Durability::Power`] everything that was written is forced to the
+//! disk by [`Files::settle`], which the store calls before the commit that names the files: one call for a
+//! whole group of articles instead of an fsync for each of their files.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
@@ -99,7 +99,7 @@ impl Files {
         let written = (|| {
             let mut file = OpenOptions::new().write(true).create_new(true).open(&tmp)?;
             file.write_all(bytes)?;
-            if self.inner.durability == Durability::Power { file.sync_data() } else { Ok(()) }
+            self.force(&file)
         })();
         let placed = written.and_then(|()| self.rename(&tmp, &path, rel));
         placed.map_err(|error| {
@@ -136,7 +136,7 @@ impl Files {
         let tmp = self.tmp_path();
         let copy = |_| {
             fs::copy(&from, &tmp)?;
-            if self.inner.durability == Durability::Power { File::open(&tmp)?.sync_data() } else { Ok(()) }
+            self.force(&File::open(&tmp)?)
         };
         let placed = fs::hard_link(&from, &tmp).or_else(copy).and_then(|()| self.rename(&tmp, &to, rel));
         // A rename between two links of the same file leaves both: the name in tmp has to go either way.
@@ -169,14 +169,34 @@ impl Files {
             return Ok(());
         }
         let dirs = std::mem::take(&mut *lock(&self.inner.unsettled));
-        for dir in &dirs {
-            if let Err(error) = File::open(dir).and_then(|dir| dir.sync_all()) {
-                let failed = StoreError::io(dir, error);
-                lock(&self.inner.unsettled).extend(dirs);
-                return Err(failed);
-            }
+        if dirs.is_empty() {
+            return Ok(());
+        }
+        self.force_all(&dirs).inspect_err(|_| lock(&self.inner.unsettled).extend(dirs))
+    }
+
+    /// All dirty pages of the file system at once: bytes and names.
+    #[cfg(target_os = "linux")]
+    fn force_all(&self, _: &HashSet<PathBuf>) -> Result<(), StoreError> {
+        let root = &self.inner.root;
+        let forced = File::open(root).and_then(|root| rustix::fs::syncfs(&root).map_err(io::Error::from));
+        forced.map_err(|error| StoreError::io(root, error))
+    }
+
+    /// The names; bytes were forced when they were written.
+    #[cfg(not(target_os = "linux"))]
+    fn force_all(&self, dirs: &HashSet<PathBuf>) -> Result<(), StoreError> {
+        for dir in dirs {
+            let forced = File::open(dir).and_then(|dir| dir.sync_all());
+            forced.map_err(|error| StoreError::io(dir, error))?;
         }
         Ok(())
+    }
+
+    /// Forces one file's bytes where [`Files::settle`] cannot do it for all of them.
+    fn force(&self, file: &File) -> io::Result<()> {
+        let needed = self.inner.durability == Durability::Power && cfg!(not(target_os = "linux"));
+        if needed { file.sync_data() } else { Ok(()) }
     }
 
     /// A free name among the half-written files.

@@ -75,12 +75,12 @@ pub fn safe_filename(name: &str) -> String {
         }
     }
     // A leading dot hides the file; Windows drops trailing dots and spaces.
-    let trimmed = clean.trim_matches(|c| c == '.' || c == ' ');
+    let trimmed = clean.trim_matches(['.', ' ']);
     let named = if trimmed.is_empty() { "file" } else { trimmed };
     let named = if is_reserved(named) { format!("_{named}") } else { named.to_owned() };
     let cut = cut_keeping_extension(&named, NAME_BYTES);
     // The cut may have ended on a dot or a space.
-    let cut = cut.trim_end_matches(|c| c == '.' || c == ' ');
+    let cut = cut.trim_end_matches(['.', ' ']);
     if cut.is_empty() { "file".to_owned() } else { cut.to_owned() }
 }
 
@@ -176,7 +176,7 @@ fn cut_keeping_extension(name: &str, limit: usize) -> String {
     }
     let extension = extension_of(name).unwrap_or("");
     let stem = cut_at_char(&name[..name.len() - extension.len()], limit - extension.len());
-    format!("{}{extension}", stem.trim_end_matches(|c| c == '.' || c == ' '))
+    format!("{}{extension}", stem.trim_end_matches(['.', ' ']))
 }
 
 fn cut_at_char(text: &str, limit: usize) -> &str {

@@ -12,7 +12,7 @@ async fn a_site_comes_back_as_it_was_put() {
     assert_eq!(change.added, ["gd__a", "gd__b"]);
     let stored = store.site("gd").await.unwrap().unwrap();
     assert_eq!(stored, Site { id: change.site_id, ..site("gd") });
-    assert_eq!(store.sites().await.unwrap(), [stored.clone()]);
+    assert_eq!(store.sites().await.unwrap(), std::slice::from_ref(&stored));
     let targets = store.targets(Some("gd")).await.unwrap();
     assert_eq!(targets.len(), 2);
     let (of, b) = store.target("gd__b").await.unwrap().unwrap();
