@@ -38,6 +38,7 @@
 //! same over HTTP: `GET /state`, `POST /publish`, `GET|POST|DELETE /faults`, `DELETE /faults/ID`, `GET|DELETE /requests`.
 #![deny(missing_docs)]
 
+mod admin;
 mod answer;
 mod broken;
 mod chrome;
@@ -56,7 +57,11 @@ mod site;
 mod text;
 mod tls;
 mod trs;
+#[cfg(test)]
+mod wire_tests;
 mod world;
+#[cfg(test)]
+mod world_tests;
 mod xinhua;
 
 pub use faults::{Fault, FaultRule};

@@ -121,6 +121,14 @@ impl Replica {
     pub async fn wait_for(&self, count: usize, test: impl Fn(&Seen) -> bool) -> Vec<Seen> {
         self.shared.log.wait_until(count, test).await
     }
+
+    /// Offers the same operations as JSON over HTTP on one more loopback port, until the runtime ends.
+    pub async fn open_admin(self: &Arc<Self>) -> anyhow::Result<SocketAddr> {
+        let listener = bind().await?;
+        let addr = listener.local_addr()?;
+        tokio::spawn(crate::admin::serve(listener, Arc::clone(self)));
+        Ok(addr)
+    }
 }
 
 async fn bind() -> anyhow::Result<TcpListener> {
