@@ -108,16 +108,25 @@ pub(super) fn without_body(headers: &mut HeaderMap) {
     }
 }
 
-/// The headers of an answer as text. Bytes that are not UTF-8 are read as GB18030: file names in
-/// `content-disposition` come raw from many of these servers.
+/// The headers of an answer as text.
 pub(super) fn incoming(headers: &HeaderMap) -> Vec<(String, String)> {
-    headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
+    headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes()))).collect()
 }
 
-fn text(value: &HeaderValue) -> String {
-    match std::str::from_utf8(value.as_bytes()) {
-        Ok(text) => text.to_owned(),
-        Err(_) => encoding_rs::GB18030.decode_without_bom_handling(value.as_bytes()).0.into_owned(),
+/// UTF-8, else GB18030: file names in `content-disposition` come raw from many of these servers. Chinese in UTF-8
+/// takes three bytes a character, so text made of two-byte sequences alone (`通知` in GBK is valid UTF-8) is
+/// read as GB18030 too when it can be.
+fn text(bytes: &[u8]) -> String {
+    let utf8 = std::str::from_utf8(bytes).ok();
+    match utf8 {
+        Some(text) if text.is_ascii() || text.chars().any(|c| c >= '\u{800}') => text.to_owned(),
+        _ => {
+            let (read, damaged) = encoding_rs::GB18030.decode_without_bom_handling(bytes);
+            match utf8 {
+                Some(text) if damaged => text.to_owned(),
+                _ => read.into_owned(),
+            }
+        }
     }
 }
 
@@ -170,10 +179,13 @@ mod tests {
     }
 
     #[test]
-    fn a_raw_gbk_file_name_is_read() {
-        let mut map = HeaderMap::new();
-        let (bytes, ..) = encoding_rs::GBK.encode("attachment; filename=通知.doc");
-        map.insert("content-disposition", HeaderValue::from_bytes(&bytes).unwrap());
-        assert_eq!(incoming(&map)[0].1, "attachment; filename=通知.doc");
+    fn a_raw_file_name_is_read_in_either_encoding() {
+        for name in ["通知", "关于印发《办法》的通知", "联通"] {
+            let header = format!("attachment; filename={name}.doc");
+            assert_eq!(text(header.as_bytes()), header);
+            assert_eq!(text(&encoding_rs::GBK.encode(&header).0), header);
+        }
+        assert_eq!(text(b"text/html; charset=utf-8"), "text/html; charset=utf-8");
+        assert_eq!(text(b"\xff"), "\u{fffd}");
     }
 }

@@ -160,7 +160,7 @@ impl Http {
                 return FetchErrorKind::Tls(tls.to_string());
             }
             if let Some(io) = e.downcast_ref::<io::Error>() {
-                if let Some(tls) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+                if let Some(tls) = tls_inside(io) {
                     return FetchErrorKind::Tls(tls.to_string());
                 }
                 if in_body && io.kind() == io::ErrorKind::UnexpectedEof {
@@ -182,6 +182,17 @@ impl Http {
             FetchErrorKind::Connect(words)
         } else {
             FetchErrorKind::Reset(words)
+        }
+    }
+}
+
+/// `io::Error` hides what it wraps from `source`, and a handshake wraps it twice.
+fn tls_inside(mut error: &io::Error) -> Option<&rustls::Error> {
+    loop {
+        let inner = error.get_ref()?;
+        match inner.downcast_ref::<rustls::Error>() {
+            Some(tls) => return Some(tls),
+            None => error = inner.downcast_ref()?,
         }
     }
 }

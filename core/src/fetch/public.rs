@@ -114,11 +114,10 @@ impl PublicRule {
         if !is_web_port(port) {
             return Err(NotPublic::Port(port));
         }
-        let watched = self.hosts.iter().any(|pattern| pattern.matches(url));
-        let is_name = matches!(url.host(), Some(url::Host::Domain(_)));
-        if !watched
-            && !(is_name && self.suffixes.iter().any(|suffix| host == suffix || is_below(host, suffix)))
-        {
+        // An address ends in nothing: it is public only when the site names it.
+        let by_name = matches!(url.host(), Some(url::Host::Domain(_)))
+            && self.suffixes.iter().any(|suffix| host == suffix || is_below(host, suffix));
+        if !by_name && !self.hosts.iter().any(|pattern| pattern.matches(url)) {
             return Err(NotPublic::Host(host.to_owned()));
         }
         match self.denied_segment(url.path()) {
