@@ -55,16 +55,16 @@ impl AdapterHost {
         let limits = options.limits;
         let cache = options.cache_dir.map(open_cache).transpose()?;
 
-        let mut config = base_config(&limits, cache.clone());
+        let mut config = base_config(limits.stack, cache.clone());
         config.allocation_strategy(pool(&limits));
         // A pool reserves address space. Where that is scarce (`ulimit -v`), slower is better than not at all.
         let engine = Engine::new(&config).or_else(|error| {
             tracing::warn!("no pool for adapter instances, allocating on demand: {error:#}");
-            Engine::new(&base_config(&limits, cache.clone()))
+            Engine::new(&base_config(limits.stack, cache.clone()))
         });
         let pooled = Room::new(engine.map_err(failed)?, false).map_err(failed)?;
 
-        let roomy = Engine::new(&base_config(&limits, cache)).map_err(failed)?;
+        let roomy = Engine::new(&base_config(limits.interpreted_stack, cache)).map_err(failed)?;
         let roomy = Room::new(roomy, true).map_err(failed)?;
 
         let gate =
@@ -134,12 +134,12 @@ fn open_cache(dir: PathBuf) -> Result<Cache, AdapterError> {
     Cache::new(config).map_err(|error| AdapterError::Host(format!("cache {}: {error:#}", dir.display())))
 }
 
-fn base_config(limits: &Limits, cache: Option<Cache>) -> Config {
+fn base_config(stack: usize, cache: Option<Cache>) -> Config {
     let mut config = Config::new();
     config
         .cache(cache)
         .epoch_interruption(true)
-        .max_wasm_stack(limits.stack)
+        .max_wasm_stack(stack)
         .memory_init_cow(true)
         .cranelift_opt_level(OptLevel::Speed)
         // Turns are plain calls: no tasks, no fibers, cheaper entry.

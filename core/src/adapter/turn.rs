@@ -245,12 +245,6 @@ impl Seat<'_> {
     }
 }
 
-impl<'a> Seat<'a> {
-    fn result_limit(&self) -> usize {
-        self.host.limits.result_bytes
-    }
-}
-
 /// Which wall it was.
 fn name(error: &wasmtime::Error, started: bool, denied: Option<Denied>, seat: &Seat<'_>) -> Fall {
     let words = error.root_cause().to_string();
@@ -259,7 +253,7 @@ fn name(error: &wasmtime::Error, started: bool, denied: Option<Denied>, seat: &S
             return (TrapKind::Deadline, format!("still running after {} ms", seat.deadline.as_millis()));
         }
         Some(Trap::StackOverflow) => {
-            return (TrapKind::Stack, format!("more than {} KiB of stack", seat.host.limits.stack / 1024));
+            return (TrapKind::Stack, "recursed deeper than the stack of a turn".into());
         }
         _ => {}
     }
@@ -279,7 +273,10 @@ fn name(error: &wasmtime::Error, started: bool, denied: Option<Denied>, seat: &S
     }
     // wasmtime keeps this error's type to itself.
     if words.contains("fuel allocated for hostcalls") {
-        return (TrapKind::ResultSize, format!("more than {} MiB in one call", seat.result_limit() >> 20));
+        return (
+            TrapKind::ResultSize,
+            format!("more than {} MiB in one call", seat.host.limits.result_bytes >> 20),
+        );
     }
     (if started { TrapKind::Trap } else { TrapKind::Start }, words)
 }

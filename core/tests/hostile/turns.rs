@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use dibao::adapter::{Step, TrapKind, TurnError};
+use dibao::adapter::{AdapterHost, Call, HostOptions, Limits, Step, TrapKind, TurnError, contract};
 
 use super::make::{Guest, good, guest, one_row, requests};
-use super::{goes_on, host, trap, trips, turn};
+use super::{context, goes_on, host, trap, trips, turn};
 
 #[test]
 fn an_endless_loop_ends_at_the_deadline() {
@@ -178,6 +178,51 @@ fn a_looping_adapter_does_not_hold_up_another_one() {
             assert!(done < looped.join().unwrap());
         }
     });
+}
+
+#[test]
+fn a_guest_reads_a_reply_by_its_tag_and_an_unknown_tag_is_an_answer_not_a_trap() {
+    let host = host();
+    let imports =
+        r#"(import "dibao:adapter/html@0.1.0" "text" (func $text (param i32 i32 i32 i32)))"#.to_owned();
+    let fields = r#"(data (i32.const 20000) "list")"#.to_owned();
+    // Its session is what `html.text` said: a byte for ok or err comes first in memory, then pointer and length.
+    let list = "(call $text (i32.const 0) (i32.const 20000) (i32.const 4) (i32.const 8192))
+        (i32.store (i32.const 4124) (i32.load (i32.const 8196)))
+        (i32.store (i32.const 4128) (i32.load (i32.const 8200)))";
+    let adapter = host.load(&Guest { imports, fields, ..guest(list) }.build(), "reader.wasm").unwrap();
+    let reply = |tag: &str| contract::Reply {
+        tag: tag.into(),
+        status: 200,
+        url: "https://www.gd.gov.cn/".into(),
+        headers: vec![],
+        body: "<p>通知公告</p>".into(),
+    };
+    let said = |tag: &str| {
+        let replies = std::sync::Arc::new(vec![reply(tag)]);
+        let (result, text) =
+            adapter.turn(&context(), Call::List { cursor: None }, replies, |result, pages| {
+                (result, pages.text(&contract::HtmlPage::Reply(tag.into())).unwrap())
+            });
+        assert_eq!(text.trim(), "通知公告", "the pages are there for who comes after");
+        String::from_utf8(result.unwrap().session).unwrap()
+    };
+    assert_eq!(said("list").trim(), "通知公告");
+    assert!(said("other").contains("list"), "{}", said("other"));
+}
+
+#[test]
+fn compiled_code_is_kept_in_the_cache() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = || HostOptions { cache_dir: Some(dir.path().join("code")), limits: Limits::default() };
+    let cold = AdapterHost::new(options()).unwrap().load(&good(), "good.wasm").unwrap();
+    let warm = AdapterHost::new(options()).unwrap().load(&good(), "good.wasm").unwrap();
+    turn(&warm).unwrap();
+    assert!(std::fs::read_dir(dir.path().join("code")).unwrap().next().is_some());
+    println!(
+        "cached load: {:.1}× faster",
+        cold.compile_time().as_secs_f64() / warm.compile_time().as_secs_f64()
+    );
 }
 
 #[test]
