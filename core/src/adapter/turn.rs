@@ -236,7 +236,14 @@ impl Seat<'_> {
         }));
         match outcome {
             Ok(Ok(answer)) => Ok((answer, store.into_data().log)),
-            Ok(Err(error)) => Err(name(&error, started, store.data().meter.denied, self)),
+            Ok(Err(error)) => {
+                let State { meter, log, .. } = store.data();
+                let (kind, mut reason) = name(&error, started, meter.denied, self);
+                if let Some(words) = log.last_words() {
+                    reason = format!("{reason}; its last words: {words}");
+                }
+                Err((kind, reason))
+            }
             Err(_) => Err((
                 TrapKind::Trap,
                 "the host failed in this call (a bug of dibao: please report it)".into(),

@@ -45,6 +45,15 @@ fn a_plain_trap_is_a_trap() {
 }
 
 #[test]
+fn what_a_guest_said_before_it_trapped_is_part_of_the_reason() {
+    let imports = r#"(import "dibao:adapter/log@0.1.0" "write" (func $log (param i32 i32 i32)))"#.to_owned();
+    let fields = r#"(data (i32.const 20000) "no such column")"#.to_owned();
+    let list = "(call $log (i32.const 3) (i32.const 20000) (i32.const 14)) unreachable";
+    let reason = trips(Guest { imports, fields, ..guest(list) }, TrapKind::Trap);
+    assert!(reason.contains("unreachable") && reason.contains("no such column"), "{reason}");
+}
+
+#[test]
 fn a_huge_result_is_not_copied() {
     // 20 MiB of session.
     let list =
@@ -215,10 +224,12 @@ fn a_guest_reads_a_reply_by_its_tag_and_an_unknown_tag_is_an_answer_not_a_trap()
 fn compiled_code_is_kept_in_the_cache() {
     let dir = tempfile::tempdir().unwrap();
     let options = || HostOptions { cache_dir: Some(dir.path().join("code")), limits: Limits::default() };
-    let cold = AdapterHost::new(options()).unwrap().load(&good(), "good.wasm").unwrap();
-    let warm = AdapterHost::new(options()).unwrap().load(&good(), "good.wasm").unwrap();
+    let (first, second) = (AdapterHost::new(options()).unwrap(), AdapterHost::new(options()).unwrap());
+    let cold = first.load(&good(), "good.wasm").unwrap();
+    assert_eq!(first.cache_hits(), Some(0));
+    let warm = second.load(&good(), "good.wasm").unwrap();
+    assert_eq!(second.cache_hits(), Some(1));
     turn(&warm).unwrap();
-    assert!(std::fs::read_dir(dir.path().join("code")).unwrap().next().is_some());
     println!(
         "cached load: {:.1}× faster",
         cold.compile_time().as_secs_f64() / warm.compile_time().as_secs_f64()

@@ -43,3 +43,27 @@ fn an_interpreted_guest_gets_a_standing_clock_and_the_seed() {
     assert_eq!(turn(&adapter).unwrap().session, first, "the same call, the same answer");
     goes_on(&host);
 }
+
+#[test]
+fn an_interpreted_guest_sees_neither_environment_nor_arguments() {
+    let host = host();
+    let mut curious = guest(
+        "(call $env (i32.const 8192)) (call $args (i32.const 8208))
+         (i32.store (i32.const 8200) (i32.load (i32.const 8212)))
+         (i32.store (i32.const 4124) (i32.const 8196)) (i32.store (i32.const 4128) (i32.const 8))",
+    );
+    curious.imports = r#"
+        (import "wasi:cli/environment@0.2.0" "get-environment" (func $env (param i32)))
+        (import "wasi:cli/environment@0.2.0" "get-arguments" (func $args (param i32)))"#
+        .into();
+    curious.packages = vec![
+        "package wasi:cli@0.2.0; interface environment {
+            get-environment: func() -> list<tuple<string, string>>; get-arguments: func() -> list<string>; }",
+    ];
+    curious.wit =
+        curious.wit.replace("import charset;", "import charset; import wasi:cli/environment@0.2.0;");
+    let adapter = host.load(&curious.build(), "curious.wasm").unwrap();
+    assert!(std::env::vars().next().is_some(), "there would be something to see");
+    assert_eq!(turn(&adapter).unwrap().session, [0; 8], "both lists are empty");
+    goes_on(&host);
+}
