@@ -38,6 +38,7 @@ pub struct AdapterHost {
 pub(super) struct Inner {
     pub limits: Limits,
     pub gate: Gate,
+    cache: Option<Cache>,
     pooled: Room,
     roomy: Room,
 }
@@ -55,23 +56,23 @@ impl AdapterHost {
         let limits = options.limits;
         let cache = options.cache_dir.map(open_cache).transpose()?;
 
-        let mut config = base_config(&limits, cache.clone());
+        let mut config = base_config(limits.stack, cache.clone());
         config.allocation_strategy(pool(&limits));
         // A pool reserves address space. Where that is scarce (`ulimit -v`), slower is better than not at all.
         let engine = Engine::new(&config).or_else(|error| {
             tracing::warn!("no pool for adapter instances, allocating on demand: {error:#}");
-            Engine::new(&base_config(&limits, cache.clone()))
+            Engine::new(&base_config(limits.stack, cache.clone()))
         });
         let pooled = Room::new(engine.map_err(failed)?, false).map_err(failed)?;
 
-        let roomy = Engine::new(&base_config(&limits, cache)).map_err(failed)?;
+        let roomy = Engine::new(&base_config(limits.interpreted_stack, cache.clone())).map_err(failed)?;
         let roomy = Room::new(roomy, true).map_err(failed)?;
 
         let gate =
             Gate::new(limits.concurrent_turns).map_err(|error| AdapterError::Host(error.to_string()))?;
         gate.add(&pooled.engine);
         gate.add(&roomy.engine);
-        Ok(AdapterHost { inner: Arc::new(Inner { limits, gate, pooled, roomy }) })
+        Ok(AdapterHost { inner: Arc::new(Inner { limits, gate, cache, pooled, roomy }) })
     }
 
     /// What the bytes are and want, before anything is compiled.
@@ -101,6 +102,11 @@ impl AdapterHost {
         load::load(&self.inner, bytes, origin, inspection, memory_mib)
     }
 
+    /// How many adapters this host took from the disk cache instead of compiling them; none without a cache.
+    pub fn cache_hits(&self) -> Option<usize> {
+        self.inner.cache.as_ref().map(Cache::cache_hits)
+    }
+
     /// The limits in force.
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
@@ -126,7 +132,12 @@ impl Room {
 }
 
 fn open_cache(dir: PathBuf) -> Result<Cache, AdapterError> {
-    std::fs::create_dir_all(&dir).map_err(|source| AdapterError::Io { path: dir.clone(), source })?;
+    // What lies here is run as native code: nobody else may write it.
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let made = builder.recursive(true).create(&dir);
+    made.map_err(|source| AdapterError::Io { path: dir.clone(), source })?;
     // wasmtime insists on an absolute path.
     let dir = dir.canonicalize().map_err(|source| AdapterError::Io { path: dir, source })?;
     let mut config = CacheConfig::new();
@@ -134,12 +145,12 @@ fn open_cache(dir: PathBuf) -> Result<Cache, AdapterError> {
     Cache::new(config).map_err(|error| AdapterError::Host(format!("cache {}: {error:#}", dir.display())))
 }
 
-fn base_config(limits: &Limits, cache: Option<Cache>) -> Config {
+fn base_config(stack: usize, cache: Option<Cache>) -> Config {
     let mut config = Config::new();
     config
         .cache(cache)
         .epoch_interruption(true)
-        .max_wasm_stack(limits.stack)
+        .max_wasm_stack(stack)
         .memory_init_cow(true)
         .cranelift_opt_level(OptLevel::Speed)
         // Turns are plain calls: no tasks, no fibers, cheaper entry.

@@ -36,6 +36,8 @@ pub struct Limits {
     /// Stack of the guest: a quarter of the 2 MiB a blocking thread has, the rest is for the
     /// host functions it calls.
     pub stack: usize,
+    /// The same for guests that bring an interpreter, whose frames are larger: half of it.
+    pub interpreted_stack: usize,
     /// Turns under way at once in the whole process; the next one waits for a place. More than cores, so
     /// that a guest in an endless loop never holds the last place.
     pub concurrent_turns: u32,
@@ -55,6 +57,7 @@ impl Default for Limits {
             log_lines: 100,
             log_line_bytes: 2048,
             stack: 512 * 1024,
+            interpreted_stack: 1024 * 1024,
             concurrent_turns: 32,
             component_bytes: 128 * MIB,
         }

@@ -51,6 +51,12 @@ impl Log {
         self.lines.push(LogLine { level, message });
     }
 
+    /// The last error or warning: a guest that panics says why here, if anywhere.
+    pub fn last_words(&self) -> Option<&str> {
+        let grave = |line: &&LogLine| matches!(line.level, Level::Error | Level::Warn);
+        self.lines.iter().rev().find(grave).map(|line| line.message.as_str())
+    }
+
     /// The lines, and a last one about those that were dropped.
     pub fn finish(mut self) -> Vec<LogLine> {
         if self.dropped > 0 {

@@ -236,18 +236,19 @@ impl Seat<'_> {
         }));
         match outcome {
             Ok(Ok(answer)) => Ok((answer, store.into_data().log)),
-            Ok(Err(error)) => Err(name(&error, started, store.data().meter.denied, self)),
+            Ok(Err(error)) => {
+                let State { meter, log, .. } = store.data();
+                let (kind, mut reason) = name(&error, started, meter.denied, self);
+                if let Some(words) = log.last_words() {
+                    reason = format!("{reason}; its last words: {words}");
+                }
+                Err((kind, reason))
+            }
             Err(_) => Err((
                 TrapKind::Trap,
                 "the host failed in this call (a bug of dibao: please report it)".into(),
             )),
         }
-    }
-}
-
-impl<'a> Seat<'a> {
-    fn result_limit(&self) -> usize {
-        self.host.limits.result_bytes
     }
 }
 
@@ -259,7 +260,7 @@ fn name(error: &wasmtime::Error, started: bool, denied: Option<Denied>, seat: &S
             return (TrapKind::Deadline, format!("still running after {} ms", seat.deadline.as_millis()));
         }
         Some(Trap::StackOverflow) => {
-            return (TrapKind::Stack, format!("more than {} KiB of stack", seat.host.limits.stack / 1024));
+            return (TrapKind::Stack, "recursed deeper than the stack of a turn".into());
         }
         _ => {}
     }
@@ -279,7 +280,10 @@ fn name(error: &wasmtime::Error, started: bool, denied: Option<Denied>, seat: &S
     }
     // wasmtime keeps this error's type to itself.
     if words.contains("fuel allocated for hostcalls") {
-        return (TrapKind::ResultSize, format!("more than {} MiB in one call", seat.result_limit() >> 20));
+        return (
+            TrapKind::ResultSize,
+            format!("more than {} MiB in one call", seat.host.limits.result_bytes >> 20),
+        );
     }
     (if started { TrapKind::Trap } else { TrapKind::Start }, words)
 }
