@@ -245,9 +245,7 @@ impl Check<'_> {
             }
         }
         match &list.native_id {
-            Some(rule) if !rule.contains("{digits}") => {
-                self.selector(&format!("{at}.native_id"), rule)
-            }
+            Some(rule) if !rule.contains("{digits}") => self.selector(&format!("{at}.native_id"), rule),
             _ => Ok(()),
         }
     }
@@ -363,9 +361,8 @@ impl Check<'_> {
 
     fn absolute(&self, path: &str, text: &str) -> Result<Url, ConfigError> {
         let fix = "write an address such as https://www.example.gov.cn";
-        let url = Url::parse(text).map_err(|why| {
-            self.invalid(path, &format!("`{text}` is not an address ({why})"), fix)
-        })?;
+        let url = Url::parse(text)
+            .map_err(|why| self.invalid(path, &format!("`{text}` is not an address ({why})"), fix))?;
         self.web(path, url)
     }
 

@@ -15,8 +15,8 @@ pub use check::HARD_MAX_PAGES;
 pub use error::{ConfigError, Place};
 pub use export::export_site;
 pub use model::{
-    Column, ColumnDefaults, DEFAULT_ADAPTER, Detail, ListJson, ListSelector, Pagination,
-    PaginationKind, SiteConfig, Strategy, site_schema,
+    Column, ColumnDefaults, DEFAULT_ADAPTER, Detail, ListJson, ListSelector, Pagination, PaginationKind,
+    SiteConfig, Strategy, site_schema,
 };
 pub use parse::{MAX_FILE, load_site, parse_site};
 pub use resolve::{Incremental, effective_config};

@@ -44,8 +44,7 @@ pub fn parse_site(text: &str, origin: &str) -> Result<SiteConfig, ConfigError> {
         return Err(too_large(origin, text.len() as u64));
     }
     // The parser's own budgets hold against alias bombs and deep nesting.
-    let mut site: SiteConfig =
-        serde_saphyr::from_str(text).map_err(|error| yaml_error(origin, &error))?;
+    let mut site: SiteConfig = serde_saphyr::from_str(text).map_err(|error| yaml_error(origin, &error))?;
     site.origin = Origin { name: origin.to_owned(), text: text.to_owned() };
     check::site(&site)?;
     Ok(site)

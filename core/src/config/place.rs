@@ -16,9 +16,7 @@ pub(crate) fn locate(text: &str, path: &str) -> Option<(u64, u64)> {
             (Node::Map(entries), Step::Key(key)) => {
                 entries.iter().position(|(k, _)| k == key).map(|at| entries.swap_remove(at).1)
             }
-            (Node::List(items), Step::Index(index)) if index < items.len() => {
-                Some(items.swap_remove(index))
-            }
+            (Node::List(items), Step::Index(index)) if index < items.len() => Some(items.swap_remove(index)),
             _ => None,
         };
         match child {

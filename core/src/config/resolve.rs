@@ -5,9 +5,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::error::{ConfigError, suggestion};
-use super::model::{
-    Column, DEFAULT_ADAPTER, Detail, ListJson, ListSelector, Pagination, SiteConfig,
-};
+use super::model::{Column, DEFAULT_ADAPTER, Detail, ListJson, ListSelector, Pagination, SiteConfig};
 use crate::model::{Site, Target};
 
 /// How a column is read, wherever that was written.
@@ -32,10 +30,10 @@ impl Incremental {
     /// known article ends the run) for what is not written there.
     pub fn of(site: &Site, target_code: &str) -> Incremental {
         let id = target_code.strip_prefix(&format!("{}__", site.code)).unwrap_or(target_code);
-        SiteConfig::deserialize(&site.source).map_or(
-            Incremental { stop_after_duplicates: None, full_sweep_every: None },
-            |config| config.incremental(id),
-        )
+        SiteConfig::deserialize(&site.source)
+            .map_or(Incremental { stop_after_duplicates: 1, full_sweep_every: None }, |config| {
+                config.incremental(id)
+            })
     }
 }
 
@@ -178,10 +176,7 @@ impl SiteConfig {
     /// The column's list address, still as written.
     pub(crate) fn list_url(&self, column: &Column) -> Option<String> {
         let template = || self.default_column.as_ref()?.list_url.as_ref();
-        column
-            .list_url
-            .clone()
-            .or_else(|| template().map(|url| url.replace("{column}", &column.column_id)))
+        column.list_url.clone().or_else(|| template().map(|url| url.replace("{column}", &column.column_id)))
     }
 
     fn target(&self, column: &Column) -> Result<Target, ConfigError> {
@@ -200,10 +195,7 @@ impl SiteConfig {
             entry_url,
             channel_name: column.channel_name.clone(),
             channel_path: column.channel_path.clone(),
-            content_category: column
-                .category
-                .clone()
-                .or_else(|| defaults.and_then(|d| d.category.clone())),
+            content_category: column.category.clone().or_else(|| defaults.and_then(|d| d.category.clone())),
             content_subcategory: column.subcategory.clone(),
             schedule: column.schedule.clone().or_else(|| defaults.and_then(|d| d.schedule.clone())),
             // I14: target → column → site; the adapter and the engine come after.
@@ -235,14 +227,13 @@ impl SiteConfig {
     }
 
     fn absolute(&self, url: &str) -> Result<String, ConfigError> {
-        Url::parse(&self.base_url)
-            .and_then(|base| base.join(url.trim()))
-            .map(String::from)
-            .map_err(|why| ConfigError::Refused {
+        Url::parse(&self.base_url).and_then(|base| base.join(url.trim())).map(String::from).map_err(|why| {
+            ConfigError::Refused {
                 what: format!("{}: {url}", self.origin.name),
                 message: format!("not an address ({why})"),
                 fix: "write https://…".to_owned(),
-            })
+            }
+        })
     }
 
     pub(crate) fn to_json(&self) -> Value {
