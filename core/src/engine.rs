@@ -219,7 +219,8 @@ impl EngineBuilder {
 }
 
 fn load_file(host: &AdapterHost, file: &Path) -> Result<Adapter> {
-    let bytes = std::fs::read(file).map_err(|error| ConfigError::Read { origin: file.display().to_string(), source: error })?;
+    let bytes = std::fs::read(file)
+        .map_err(|error| ConfigError::Read { origin: file.display().to_string(), source: error })?;
     Ok(host.load(&bytes, &file.display().to_string())?)
 }
 
@@ -455,7 +456,9 @@ impl CrawlRequest {
                 match events.poll_recv(task) {
                     Poll::Ready(Some(event)) => return Poll::Ready(Some(Ok(Streamed::Event(event)))),
                     Poll::Ready(None) => {
-                        return Poll::Ready(ended.take().map(|end| end.map(|report| Streamed::Report(Box::new(report)))));
+                        return Poll::Ready(
+                            ended.take().map(|end| end.map(|report| Streamed::Report(Box::new(report)))),
+                        );
                     }
                     Poll::Pending if ended.is_some() => return Poll::Pending,
                     Poll::Pending => match crawl.as_mut().poll(task) {

@@ -14,7 +14,14 @@ use dibao::store::{Files, SqliteStore, Store};
 #[derive(Args)]
 pub struct OpenArgs {
     /// Directory of database and files
-    #[arg(long, short = 'd', global = true, env = "DIBAO_DATA", default_value = "dibao-data", value_name = "DIR")]
+    #[arg(
+        long,
+        short = 'd',
+        global = true,
+        env = "DIBAO_DATA",
+        default_value = "dibao-data",
+        value_name = "DIR"
+    )]
     pub data: PathBuf,
 
     /// Directory of adapters with adapters.lock [default: DATA/adapters, then adapters beside the program]
@@ -51,10 +58,8 @@ impl OpenArgs {
 
     /// The same with another data directory.
     pub async fn engine_in(&self, data: PathBuf) -> anyhow::Result<Engine> {
-        let mut builder = Engine::builder()
-            .data_dir(data)
-            .allow_loopback(self.allow_loopback)
-            .interval(self.interval);
+        let mut builder =
+            Engine::builder().data_dir(data).allow_loopback(self.allow_loopback).interval(self.interval);
         if let Some(dir) = self.adapter_dir() {
             builder = builder.adapters(dir);
         }
@@ -62,7 +67,8 @@ impl OpenArgs {
             builder = builder.resolve_rule(rule.clone());
         }
         for file in &self.cacert {
-            let pem = std::fs::read_to_string(file).with_context(|| format!("--cacert {}", file.display()))?;
+            let pem =
+                std::fs::read_to_string(file).with_context(|| format!("--cacert {}", file.display()))?;
             builder = builder.root_certificate(pem);
         }
         Ok(builder.build().await?)

@@ -97,6 +97,7 @@ pub fn open_output(path: &str) -> anyhow::Result<Box<dyn Write + Send>> {
     if path == "-" {
         return Ok(Box::new(io::stdout()));
     }
-    let file = std::fs::File::create(path).map_err(|error| anyhow::Error::from(error).context(path.to_string()))?;
+    let file =
+        std::fs::File::create(path).map_err(|error| anyhow::Error::from(error).context(path.to_string()))?;
     Ok(Box::new(io::BufWriter::new(file)))
 }

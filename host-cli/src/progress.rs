@@ -45,7 +45,17 @@ impl Board {
         });
         let now = Instant::now();
         let target = target.to_string();
-        Lane { target, bar, quiet: self.quiet, listed: 0, stored: 0, failed: 0, files: 0, began: now, line: now }
+        Lane {
+            target,
+            bar,
+            quiet: self.quiet,
+            listed: 0,
+            stored: 0,
+            failed: 0,
+            files: 0,
+            began: now,
+            line: now,
+        }
     }
 }
 
@@ -63,7 +73,12 @@ impl Lane {
             }
             CrawlEvent::Failed(line) => {
                 self.failed += 1;
-                self.say(&format!("{}: {} {}", self.target, line.url, crate::output::printable(&line.message)));
+                self.say(&format!(
+                    "{}: {} {}",
+                    self.target,
+                    line.url,
+                    crate::output::printable(&line.message)
+                ));
             }
             _ => {}
         }
@@ -72,7 +87,10 @@ impl Lane {
             Some(bar) => {
                 bar.set_length(self.listed.max(done));
                 bar.set_position(done);
-                bar.set_message(format!("{} stored, {} failed, {} files", self.stored, self.failed, self.files));
+                bar.set_message(format!(
+                    "{} stored, {} failed, {} files",
+                    self.stored, self.failed, self.files
+                ));
             }
             None if !self.quiet && self.line.elapsed() >= LINE_EVERY => {
                 self.line = Instant::now();

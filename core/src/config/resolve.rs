@@ -31,7 +31,7 @@ impl Incremental {
     pub fn of(site: &Site, target_code: &str) -> Incremental {
         let id = target_code.strip_prefix(&format!("{}__", site.code)).unwrap_or(target_code);
         SiteConfig::deserialize(&site.source)
-            .map_or(Incremental { stop_after_duplicates: 1, full_sweep_every: None }, |config| {
+            .map_or(Incremental { stop_after_duplicates: None, full_sweep_every: None }, |config| {
                 config.incremental(id)
             })
     }

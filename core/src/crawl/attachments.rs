@@ -35,12 +35,8 @@ pub(super) async fn download_all(
         // Unique within the article, and the same on every try: the order is that of the page.
         attachment.filename = layout::unique_filename(&attachment.filename, &mut taken);
         if let Some(blob) = blob {
-            let rel = layout::attachment_path(
-                &ctx.site.code,
-                &ctx.target.code,
-                entry.id,
-                &attachment.filename,
-            );
+            let rel =
+                layout::attachment_path(&ctx.site.code, &ctx.target.code, entry.id, &attachment.filename);
             match ctx.files.link(&blob, &rel).await {
                 Ok(()) => attachment.file_path = Some(rel),
                 Err(error) => fail(&mut attachment, error.to_string()),
@@ -51,7 +47,11 @@ pub(super) async fn download_all(
     attachments
 }
 
-async fn download(ctx: &CrawlContext, url: Url, name: Option<String>) -> (Attachment, Option<Blob>, RequestLog) {
+async fn download(
+    ctx: &CrawlContext,
+    url: Url,
+    name: Option<String>,
+) -> (Attachment, Option<Blob>, RequestLog) {
     let mut attachment = Attachment {
         url: url.to_string(),
         filename: filename_for(name.as_deref(), &url, None),
@@ -113,7 +113,8 @@ fn fail(attachment: &mut Attachment, why: String) {
 
 /// Block pages and "not found" pages come with status 200 and a web page where a file was asked.
 fn is_page_instead_of_file(url: &Url, content_type: Option<&str>) -> bool {
-    let is_page = content_type.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/html"));
+    let is_page =
+        content_type.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/html"));
     let path = url.path().to_ascii_lowercase();
     is_page && !path.ends_with(".html") && !path.ends_with(".htm") && !path.ends_with(".shtml")
 }

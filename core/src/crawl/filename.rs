@@ -90,7 +90,9 @@ fn disposition_filename(header: &str) -> Option<String> {
         let encoded = value.splitn(3, '\'').nth(2)?.to_string();
         Some(decode_percent(&encoded))
     });
-    extended.or_else(|| parameter("filename").map(|value| decode_percent(&value))).filter(|name| !name.is_empty())
+    extended
+        .or_else(|| parameter("filename").map(|value| decode_percent(&value)))
+        .filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]

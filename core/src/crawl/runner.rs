@@ -47,7 +47,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    async fn begin(ctx: &'a CrawlContext, options: RunOptions, report: &mut Report) -> Result<Run<'a>, Error> {
+    async fn begin(
+        ctx: &'a CrawlContext,
+        options: RunOptions,
+        report: &mut Report,
+    ) -> Result<Run<'a>, Error> {
         let state = ctx.store.begin_run(ctx.target.id, options, ctx.clock.now()).await?;
         ctx.keep_session(state.session.clone());
         report.run_id = state.run_id;
@@ -261,7 +265,9 @@ impl<'a> Run<'a> {
         self.ctx.tell(CrawlEvent::Failed(line)).await;
         if error.class == ErrorClass::Config {
             match self.ctx.store.set_target_enabled(&target, false).await {
-                Ok(_) => tracing::error!(%target, "switched off, its settings cannot work: {}", error.message),
+                Ok(_) => {
+                    tracing::error!(%target, "switched off, its settings cannot work: {}", error.message)
+                }
                 Err(problem) => tracing::error!(%target, "could not be switched off: {problem}"),
             }
         }

@@ -94,7 +94,8 @@ where
                     return Err(StepError::new(ErrorClass::Adapter, message));
                 }
                 Outcome::Failed(TurnError::Failure { failure: contract::Failure::Stale(_), .. })
-                    if !restarted => {
+                    if !restarted =>
+                {
                     // Design: the session is dropped and the step begins again, once.
                     restarted = true;
                     ctx.keep_session(Vec::new());
@@ -193,12 +194,7 @@ async fn fetch_all(
 }
 
 fn fetch_failed(error: FetchError) -> StepError {
-    StepError {
-        class: error.class(),
-        message: error.to_string(),
-        cause: Some(error.into()),
-        evidence: None,
-    }
+    StepError { class: error.class(), message: error.to_string(), cause: Some(error.into()), evidence: None }
 }
 
 fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {

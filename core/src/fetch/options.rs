@@ -41,7 +41,7 @@ impl Default for GateOptions {
             user_agent: concat!(
                 "Mozilla/5.0 (compatible; dibao/",
                 env!("CARGO_PKG_VERSION"),
-                "; +https://crates.io/crates/dibao)"
+                "; polite crawler)"
             )
             .to_owned(),
             resolve: Vec::new(),

@@ -107,7 +107,10 @@ fn check(file: PathBuf) -> anyhow::Result<()> {
     line("interpreted", if inspection.interpreted { "yes (WASI, linked to nothing)" } else { "no" }.into())?;
     line("wanted hosts", about.hosts.join(", "))?;
     line("interval", format!("{} s", about.default_interval))?;
-    line("compile time", format!("{} ms of {} ms to load", adapter.compile_time().as_millis(), loaded.as_millis()))?;
+    line(
+        "compile time",
+        format!("{} ms of {} ms to load", adapter.compile_time().as_millis(), loaded.as_millis()),
+    )?;
     line("config schema", serde_json::to_string_pretty(&schema)?)?;
     Ok(())
 }

@@ -146,7 +146,8 @@ async fn crawl_one(
     cancel: &CancellationToken,
 ) -> End {
     let mut lane = board.lane(target);
-    let request = engine.crawl(target).max_items(args.max_items).force(args.force).cancel_with(cancel.clone());
+    let request =
+        engine.crawl(target).max_items(args.max_items).force(args.force).cancel_with(cancel.clone());
     let mut events = std::pin::pin!(request.stream());
     let mut result = Err(Error::Interrupted.into());
     while let Some(streamed) = events.next().await {
@@ -154,7 +155,8 @@ async fn crawl_one(
             Ok(Streamed::Event(event)) => {
                 lane.see(&event);
                 if let CrawlEvent::Stored(article) = event
-                    && let Some(output) = output.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).as_mut()
+                    && let Some(output) =
+                        output.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).as_mut()
                 {
                     let written = serde_json::to_string(&article)
                         .map_err(std::io::Error::from)
@@ -199,7 +201,8 @@ async fn targets(engine: &Engine, args: &CrawlArgs) -> anyhow::Result<Vec<(Strin
         } else if engine.store().site(what).await?.is_some() {
             found.extend(columns_of(engine, what, None, &args.column).await?);
         } else {
-            let message = format!("`{what}` is neither a file, nor a stored site, nor a target (site__column)");
+            let message =
+                format!("`{what}` is neither a file, nor a stored site, nor a target (site__column)");
             return Err(Usage(message).into());
         }
     }
@@ -233,7 +236,12 @@ async fn columns_of(
         }
         match engine.store().target(&code).await? {
             Some((site, target)) => found.push((host_of(&site), target.code)),
-            None => return Err(Usage(format!("site `{site}` has no column `{column}`; `dibao target ls {site}` shows them")).into()),
+            None => {
+                return Err(Usage(format!(
+                    "site `{site}` has no column `{column}`; `dibao target ls {site}` shows them"
+                ))
+                .into());
+            }
         }
     }
     Ok(found)
@@ -289,8 +297,7 @@ fn judge(ends: &[End], fail_on: FailOn, cancelled: bool) -> Exit {
 
 fn print_reports(ends: &[End]) -> anyhow::Result<()> {
     let reports: Vec<&Report> = ends.iter().filter_map(|end| end.result.as_ref().ok()).collect();
-    let headings =
-        ["site", "target", "listed", "new", "duplicate", "failed", "attachments", "stop", "time"];
+    let headings = ["site", "target", "listed", "new", "duplicate", "failed", "attachments", "stop", "time"];
     print_rows(&reports, &headings, |report| {
         let (site, column) = report.target.split_once("__").unwrap_or(("", &report.target));
         vec![
@@ -319,7 +326,8 @@ async fn dry_run(open: &OpenArgs, args: &CrawlArgs) -> anyhow::Result<Exit> {
     // What is known can only be told from a store; without one an empty one stands in and is removed.
     let scratch = tempfile::tempdir().context("a temporary directory")?;
     let stored = dibao::store::database_path(&open.data).exists();
-    let engine = open.engine_in(if stored { open.data.clone() } else { scratch.path().to_path_buf() }).await?;
+    let engine =
+        open.engine_in(if stored { open.data.clone() } else { scratch.path().to_path_buf() }).await?;
     let cancel = drain_then_abort();
     let mut requests = Vec::new();
     for what in &args.what {

@@ -47,8 +47,23 @@ enum Format {
 }
 
 const COLUMNS: &[&str] = &[
-    "id", "site", "target", "url", "title", "published", "publish_date", "source", "publisher", "doc_no", "index_no",
-    "channel_name", "content_category", "status", "attachments", "fetched_at", "content_text",
+    "id",
+    "site",
+    "target",
+    "url",
+    "title",
+    "published",
+    "publish_date",
+    "source",
+    "publisher",
+    "doc_no",
+    "index_no",
+    "channel_name",
+    "content_category",
+    "status",
+    "attachments",
+    "fetched_at",
+    "content_text",
 ];
 
 pub async fn run(open: &OpenArgs, args: ExportArgs) -> anyhow::Result<Exit> {
@@ -60,13 +75,8 @@ pub async fn run(open: &OpenArgs, args: ExportArgs) -> anyhow::Result<Exit> {
         }
         out.write_all(&csv_line(COLUMNS.iter().map(ToString::to_string))?)?;
     }
-    let mut query = ArticleQuery {
-        site: args.site,
-        target: args.target,
-        run: None,
-        after_id: args.after,
-        limit: PAGE,
-    };
+    let mut query =
+        ArticleQuery { site: args.site, target: args.target, run: None, after_id: args.after, limit: PAGE };
     let mut count = 0u64;
     loop {
         let articles = store.articles(query.clone()).await?;

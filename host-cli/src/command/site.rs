@@ -53,15 +53,25 @@ pub async fn run(open: &OpenArgs, command: SiteCommand) -> anyhow::Result<Exit> 
             let sites = store.sites().await?;
             print_rows(&sites, &["site", "name", "adapter", "base", "on"], |site| {
                 let on = if site.enabled { "yes" } else { "no" };
-                vec![site.code.clone(), site.name.clone(), site.adapter.clone(), site.base_url.clone(), on.into()]
+                vec![
+                    site.code.clone(),
+                    site.name.clone(),
+                    site.adapter.clone(),
+                    site.base_url.clone(),
+                    on.into(),
+                ]
             })?;
         }
         SiteCommand::Export { site: code, output } => {
             let store = open.store()?;
             let Some(site) = store.site(&code).await? else {
-                return Err(Usage(format!("site `{code}` is not stored; `dibao site ls` shows the ones that are")).into());
+                return Err(Usage(format!(
+                    "site `{code}` is not stored; `dibao site ls` shows the ones that are"
+                ))
+                .into());
             };
-            let targets: Vec<_> = store.targets(Some(&code)).await?.into_iter().map(|(_, target)| target).collect();
+            let targets: Vec<_> =
+                store.targets(Some(&code)).await?.into_iter().map(|(_, target)| target).collect();
             let mut out = open_output(&output)?;
             out.write_all(export_site(&site, &targets).as_bytes())?;
             out.flush()?;

@@ -52,7 +52,8 @@ pub async fn run(open: &OpenArgs, command: TargetCommand) -> anyhow::Result<Exit
         TargetCommand::Toggle { targets, on, off } => {
             for code in targets {
                 let Some((_, target)) = store.target(&code).await? else {
-                    let message = format!("target `{code}` is not stored; `dibao target ls` shows the ones that are");
+                    let message =
+                        format!("target `{code}` is not stored; `dibao target ls` shows the ones that are");
                     return Err(Usage(message).into());
                 };
                 let state = on || (!off && !target.enabled);
