@@ -1,9 +1,14 @@
 //! The generated side of the contract; the only file with `bindgen!`.
+//!
+//! Imports may trap (`trappable`): a host function that meets a bug of its own ends the turn with
+//! an error instead of unwinding through the guest.
 #![allow(missing_docs)]
 
 wasmtime::component::bindgen!({
     path: "../adapters-wit/wit/v0.1",
     world: "adapter",
+    imports: { default: trappable },
+    additional_derives: [PartialEq, serde::Serialize, serde::Deserialize],
 });
 
 /// The contract's records, by the names of the WIT.

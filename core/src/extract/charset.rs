@@ -95,7 +95,11 @@ fn detect(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let part = &bytes[..bytes.len().min(DETECT_WITHIN)];
     detector.feed(part, part.len() == bytes.len());
-    // The sites are Chinese: between equals the detector should lean that way.
+    let unbiased = wider(detector.guess(None, Utf8Detection::Allow));
+    if unbiased == GB18030 || unbiased == BIG5 || unbiased == UTF_8 {
+        return unbiased;
+    }
+    // The sites are Chinese: a text too short to be sure of is taken that way.
     wider(detector.guess(Some(b"cn"), Utf8Detection::Allow))
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Css {
 /// One alternative.
 #[derive(Debug)]
 pub(crate) struct Alternative {
+    /// Its text without ending.
+    pub css: String,
     /// None when only an ending was written: the row itself.
     pub selector: Option<Selector>,
     /// What was written after `::`.
@@ -109,10 +111,8 @@ fn split(text: &str) -> Result<Vec<Piece<'_>>, String> {
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'(') => open.push(b')'),
             (None, b'[') => open.push(b']'),
-            (None, b')' | b']') => {
-                if open.pop() != Some(byte) {
-                    return Err(format!("`{}` at byte {at} closes nothing", char::from(byte)));
-                }
+            (None, b')' | b']') if open.pop() != Some(byte) => {
+                return Err(format!("`{}` at byte {at} closes nothing", char::from(byte)));
             }
             (None, b':') if open.is_empty() && ending.is_none() && bytes.get(at + 1) == Some(&b':') => {
                 ending = Some(at - start);
@@ -154,7 +154,7 @@ fn alternative(piece: Piece<'_>) -> Result<Alternative, String> {
         "" => None,
         _ => Some(Selector::parse(css).map_err(|error| format!("`{css}` is not valid CSS: {error}"))?),
     };
-    Ok(Alternative { selector, ending, costly: is_costly(css) })
+    Ok(Alternative { css: css.to_owned(), selector, ending, costly: is_costly(css) })
 }
 
 fn ending(text: &str) -> Result<Ending, String> {

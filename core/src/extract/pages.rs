@@ -17,6 +17,8 @@ use crate::adapter::contract::{HtmlPage, Query, Reply, Table};
 pub struct Pages {
     replies: Arc<Vec<Reply>>,
     docs: Vec<OnceCell<Doc>>,
+    /// Asked for once per link, and a page without `<base>` has to be searched to its end.
+    base: OnceCell<Option<Url>>,
     budget: Budget,
 }
 
@@ -32,7 +34,7 @@ impl Pages {
     /// Nothing is decoded or parsed until it is asked for.
     pub fn new(replies: Arc<Vec<Reply>>) -> Pages {
         let docs = replies.iter().map(|_| OnceCell::new()).collect();
-        Pages { replies, docs, budget: Budget::default() }
+        Pages { replies, docs, base: OnceCell::new(), budget: Budget::default() }
     }
 
     /// For each match of `row`, or once for the whole page, one cell per query.
@@ -52,18 +54,15 @@ impl Pages {
 
     /// What links are relative to: the address of the last reply, or its `<base href>` where it is HTML.
     pub fn base(&self) -> Option<Url> {
-        let last = self.replies.len().checked_sub(1)?;
-        let own = Url::parse(&self.replies[last].url).ok()?;
-        if !self.looks_like_html(last) {
-            return Some(own);
-        }
-        Some(base_of(self.doc_at(last), own))
+        self.base_of_last().cloned()
     }
 
     /// A link as an absolute address, or none when it does not lead to a document on the web.
     pub fn resolve(&self, fallback_base: &str, link: &str) -> Option<Url> {
-        let base = self.base().or_else(|| Url::parse(fallback_base).ok());
-        resolve(base.as_ref(), link)
+        match self.base_of_last() {
+            Some(base) => resolve(Some(base), link),
+            None => resolve(Url::parse(fallback_base).ok().as_ref(), link),
+        }
     }
 
     /// Whether a page that was parsed had to be cut short, and why; for the log.
@@ -97,6 +96,15 @@ impl Pages {
     /// The last reply that is a page, when there is one: where a title is looked for.
     pub(crate) fn last_page(&self) -> Option<&Doc> {
         (0..self.replies.len()).rev().find(|at| self.looks_like_html(*at)).map(|at| self.doc_at(at))
+    }
+
+    fn base_of_last(&self) -> Option<&Url> {
+        let find = || {
+            let last = self.replies.len().checked_sub(1)?;
+            let own = Url::parse(&self.replies[last].url).ok()?;
+            Some(if self.looks_like_html(last) { base_of(self.doc_at(last), own) } else { own })
+        };
+        self.base.get_or_init(find).as_ref()
     }
 
     fn doc_at(&self, at: usize) -> &Doc {

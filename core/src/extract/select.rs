@@ -85,24 +85,48 @@ pub(crate) fn select(doc: &Doc, row: Option<&str>, queries: &[Query]) -> Result<
     Ok(Table { alternative, rows: rows.len() as u32, cells })
 }
 
-/// The first match of `css` in the page, whatever it contains: where a document's body is.
-pub(crate) fn place<'a>(doc: &'a Doc, css: &str) -> Result<Option<(u32, ElementRef<'a>)>, SelectError> {
+/// Where a document's body is: the first match that holds anything, by alternatives in order; when all are empty, the
+/// first match. With the alternative's text.
+pub(crate) fn place<'a>(doc: &'a Doc, css: &str) -> Result<Option<(String, ElementRef<'a>)>, SelectError> {
     let compiled = without_ending(css)?;
     let Some(root) = doc.root() else { return Ok(None) };
     let scope = Scope { element: root, whole: true, fragment: doc.fragment };
     let clock = Clock { end: Instant::now() + LONGEST };
-    for (index, alternative) in compiled.alternatives.iter().enumerate() {
-        let mut first = None;
-        let found = each(alternative, scope, &clock, |element| {
-            first = Some(element);
-            false
-        });
-        found.map_err(|limit| limit.of(css))?;
-        if let Some(element) = first {
-            return Ok(Some((index as u32, element)));
+    let mut empty = None;
+    for alternative in &compiled.alternatives {
+        let mut found = None;
+        each(alternative, scope, &clock, |element| {
+            if holds_anything(element) {
+                found = Some(element);
+            } else if empty.is_none() {
+                empty = Some((alternative.css.clone(), element));
+            }
+            found.is_none()
+        })
+        .map_err(|limit| limit.of(css))?;
+        if let Some(element) = found {
+            return Ok(Some((alternative.css.clone(), element)));
         }
     }
-    Ok(None)
+    Ok(empty)
+}
+
+fn holds_anything(element: ElementRef<'_>) -> bool {
+    element.descendants().any(|node| match node.value() {
+        scraper::Node::Text(text) => {
+            let script = |parent: NodeRef<'_>| {
+                parent
+                    .value()
+                    .as_element()
+                    .is_some_and(|e| matches!(e.name(), "script" | "style" | "noscript"))
+            };
+            text.chars().any(|c| !c.is_whitespace()) && !node.parent().is_some_and(script)
+        }
+        scraper::Node::Element(element) => {
+            matches!(element.name(), "img" | "a" | "video" | "iframe" | "embed")
+        }
+        _ => false,
+    })
 }
 
 fn without_ending(css: &str) -> Result<std::rc::Rc<Css>, SelectError> {

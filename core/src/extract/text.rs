@@ -232,3 +232,79 @@ impl Lines {
 fn is_special(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::dom::{Budget, Doc};
+    use super::*;
+
+    fn text(html: &str) -> String {
+        Doc::either(html, Budget::default()).root().map(|root| html_to_text(*root)).unwrap_or_default()
+    }
+
+    #[test]
+    fn pages_become_lines_as_a_reader_sees_them() {
+        for (html, expected) in [
+            ("<p>a</p><p>b</p>", "a\nb"),
+            ("<p> a\n  b </p>", "a b"),
+            ("a<b>b</b>c", "abc"),
+            ("a<div>b</div>c", "a\nb\nc"),
+            ("a<br>b<br/><br>c<br><br><br>d", "a\nb\n\nc\n\nd"),
+            ("<p>a</p>\n\n\n<p> </p><p>&nbsp;</p>\n<p>b</p>", "a\nb"),
+            ("<ul><li>a</li> <li>b</ul>", "a\nb"),
+            ("<h1>t</h1>x<hr>y", "t\nx\ny"),
+            ("<table><tr><td>a</td><td>b</td></tr><tr><th>c<td>d</table>e", "a\tb\nc\td\ne"),
+            ("<table><tr><td><p>a</p></td> <td><p>b</p><p>c</p></td></tr></table>", "a\tb\nc"),
+            ("<table><tr><td>a</td><td><table><tr><td>b<td>c</table></td></tr></table>", "a\nb\tc"),
+            ("a<script>x</script><style>y</style><noscript>z</noscript><template>w</template>b", "ab"),
+            (
+                "<p hidden>x</p><p style='color:red; DISPLAY : none !important'>y</p><p style='visibility:hidden'>z</p>",
+                "z",
+            ),
+            ("<p style='display:none-such'>z</p>", "z"),
+            ("a&nbsp;b", "a\u{a0}b"),
+            ("<p>　　为了&nbsp;</p>", "　　为了"),
+            ("a&emsp;b&ensp;&thinsp;c", "a b c"),
+            ("&lt;p&gt; &amp; &#20013;", "<p> & 中"),
+            ("a\u{200b}b\u{feff}", "ab"),
+            ("<pre>a\n  b\n\n\nc</pre>", "a\nb\n\nc"),
+            ("<!-- x --><html><head><title>t</title></head><body>b</body></html>", "b"),
+            ("<select><option>a<option>b</select>", "a\nb"),
+            ("", ""),
+            ("<p>&nbsp;</p>", ""),
+        ] {
+            assert_eq!(text(html), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn a_body_is_read_in_one_walk() {
+        let doc = Doc::fragment(
+            "<a href=1>x</a><img src=a><img><img src=' '><img data-src=b><a>y</a><p hidden><a href=2></a></p>",
+            Budget::default(),
+        );
+        let reading = read(*doc.root().unwrap());
+        assert_eq!((reading.text.as_str(), reading.images, reading.links.len()), ("xy", 2, 1));
+    }
+
+    #[test]
+    fn a_deep_page_is_read_on_a_small_stack() {
+        let page = format!("{}x", "<div><b>".repeat(100_000));
+        let work = move || {
+            let budget =
+                Budget { depth: 100_000, time: std::time::Duration::from_millis(500), ..Budget::default() };
+            let doc = Doc::page(&page, budget);
+            html_to_text(*doc.root().unwrap()).len()
+        };
+        std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap();
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn text_is_trimmed_and_has_no_runs_of_blank_lines(html in "(<[/]?(div|table|tr|td|br|p|li|pre)>|&nbsp;|[a-z \n]|中){0,60}") {
+            let text = text(&html);
+            proptest::prop_assert!(!text.contains("\n\n\n") && !text.contains("  ") && !text.contains(" \n"));
+            proptest::prop_assert!(!text.starts_with([' ', '\n', '\t']) && !text.ends_with([' ', '\n', '\t']));
+        }
+    }
+}
