@@ -21,6 +21,27 @@ pub struct LogArgs {
     /// How log lines look
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
+
+    /// How results look on standard output [default: a table on a terminal, JSON lines when piped]
+    #[arg(long, global = true, value_enum)]
+    pub format: Option<RowFormat>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RowFormat {
+    Table,
+    Jsonl,
+}
+
+/// Set once at the start, by `--format`.
+static FORMAT: std::sync::OnceLock<RowFormat> = std::sync::OnceLock::new();
+
+/// Whether results are for people.
+pub fn is_for_people() -> bool {
+    match FORMAT.get() {
+        Some(format) => *format == RowFormat::Table,
+        None => io::stdout().is_terminal(),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -31,6 +52,9 @@ pub enum LogFormat {
 
 /// Starts logging; `RUST_LOG` overrules the flags.
 pub fn start_logging(args: &LogArgs) {
+    if let Some(format) = args.format {
+        let _ = FORMAT.set(format);
+    }
     let level = match (args.quiet, args.verbose) {
         (true, _) => "error",
         (_, 0) => "warn",
@@ -52,7 +76,7 @@ pub fn print_rows<T: Serialize>(
     headings: &[&str],
     cells: impl Fn(&T) -> Vec<String>,
 ) -> anyhow::Result<()> {
-    if io::stdout().is_terminal() {
+    if is_for_people() {
         return print_table(rows, headings, cells);
     }
     let mut out = io::stdout().lock();

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -15,6 +14,7 @@ use sha2::{Digest, Sha256};
 use wit_component::ComponentEncoder;
 
 use crate::setup::{self, WASM_TARGET};
+use crate::steps::cargo;
 
 /// The cargo profile of the workspace manifest made for guests.
 const PROFILE: &str = "adapter";
@@ -154,12 +154,6 @@ fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool> {
         .and_then(|()| fs::rename(&temporary, path))
         .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(true)
-}
-
-fn cargo(workspace: &Path) -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(workspace);
-    cargo
 }
 
 fn hex(bytes: &[u8]) -> String {

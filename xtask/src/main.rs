@@ -1,7 +1,10 @@
 //! `cargo xtask <command>`: what a contributor runs. One file per command; nothing is decided here.
 
 mod adapters;
+mod demo;
 mod setup;
+mod steps;
+mod test;
 
 use std::path::{Path, PathBuf};
 
@@ -20,12 +23,18 @@ enum Command {
     Setup,
     /// Build the bundled adapters into target/adapters.
     Adapters,
+    /// Crawl replica sites on loopback: the main job, no network needed.
+    Demo,
+    /// The whole check: formatting, lints, unit, property, doc and end-to-end tests.
+    Test,
 }
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().command {
         Command::Setup => setup::run(),
         Command::Adapters => adapters::run(&workspace()),
+        Command::Demo => demo::run_demo(&workspace()),
+        Command::Test => test::run_all(&workspace()),
     }
 }
 

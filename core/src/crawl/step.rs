@@ -131,8 +131,10 @@ impl Crawl {
         let room = self.bounds.max_items.map_or(u32::MAX, |max| max.saturating_sub(self.listed)) as usize;
         let taken = &rows[..rows.len().min(room)];
         let (decisions, border) = decide(taken, self.bounds.stop, &mut self.streak);
+        // Rows below the border were on the page and not looked at.
+        let listed = decisions.iter().filter(|decision| **decision != Decision::BelowBorder).count() as u32;
         self.pages += 1;
-        self.listed += taken.len() as u32;
+        self.listed += listed;
         self.done = if border {
             Some(StopReason::EarlyStop)
         } else if self.bounds.max_items.is_some_and(|max| self.listed >= max) {
@@ -146,7 +148,7 @@ impl Crawl {
         };
         self.phase = Phase::Drain;
         let duplicate = decisions.iter().filter(|decision| decision.is_duplicate()).count() as u32;
-        let counts = RunCounts { listed: taken.len() as u32, duplicate, ..RunCounts::default() };
+        let counts = RunCounts { listed, duplicate, ..RunCounts::default() };
         PagePlan { decisions, counts, done: self.done }
     }
 

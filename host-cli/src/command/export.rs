@@ -16,7 +16,7 @@ const PAGE: u32 = 500;
 #[derive(Args)]
 pub struct ExportArgs {
     /// Format
-    #[arg(long, short, value_enum, default_value_t = Format::Jsonl)]
+    #[arg(long = "format", id = "export_format", short, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
 
     /// Only of this site

@@ -1,0 +1,27 @@
+//! `cargo xtask test`: the whole check. Nothing is skipped silently.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::adapters;
+use crate::steps::{cargo, run, step};
+
+/// Formatting, lints, adapters, then every unit, property, document and end-to-end test.
+pub fn run_all(workspace: &Path) -> Result<()> {
+    step("formatting", || run(cargo(workspace).args(["fmt", "--all", "--check"])))?;
+    step("adapters", || adapters::run(workspace))?;
+    step("clippy, warnings denied", || {
+        run(cargo(workspace).args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    })?;
+    // The end-to-end tests start these two as processes of their own.
+    step("programs", || {
+        run(cargo(workspace).args(["build", "--package", "dibao-cli", "--package", "dibao-tests", "--bins"]))
+    })?;
+    step("documentation, warnings denied", || {
+        run(cargo(workspace)
+            .args(["doc", "--workspace", "--no-deps", "--quiet"])
+            .env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    step("tests", || run(cargo(workspace).args(["test", "--workspace"])))
+}
