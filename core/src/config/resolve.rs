@@ -19,7 +19,8 @@ pub(crate) struct Reading<'a> {
 /// When an incremental run of a column ends (I11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incremental {
-    /// So many known articles in a row end it; none = 1, or 3 on a list with pinned posts.
+    /// So many known articles in a row end it: as written, 3 where pinned posts are told apart; none = the crawl
+    /// loop's own rule.
     pub stop_after_duplicates: Option<u32>,
     /// Every so many runs the whole list is read.
     pub full_sweep_every: Option<u32>,
@@ -154,8 +155,9 @@ impl SiteConfig {
     pub fn incremental(&self, column: &str) -> Incremental {
         let unlisted = Column::default();
         let column = self.column(column).unwrap_or(&unlisted);
+        let pins = reading(self, column).list_selector.is_some_and(|list| list.pinned.is_some());
         Incremental {
-            stop_after_duplicates: column.stop_after_duplicates,
+            stop_after_duplicates: column.stop_after_duplicates.or(pins.then_some(3)),
             full_sweep_every: column.full_sweep_every,
         }
     }

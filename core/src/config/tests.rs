@@ -62,10 +62,10 @@ fn aliases_defaults_and_paces_are_resolved_into_rows() {
 #[test]
 fn a_list_with_pins_needs_three_known_articles_in_a_row() {
     let (site, _) = rows(SMALL);
-    assert_eq!(Incremental::of(&site, "demo__a").stop_after_duplicates, 3);
-    assert_eq!(Incremental::of(&site, "demo__b").stop_after_duplicates, 3);
-    assert_eq!(Incremental::of(&site, "demo__c").stop_after_duplicates, 5);
-    assert_eq!(Incremental::of(&site, "demo__other").stop_after_duplicates, 1);
+    assert_eq!(Incremental::of(&site, "demo__a").stop_after_duplicates, Some(3));
+    assert_eq!(Incremental::of(&site, "demo__b").stop_after_duplicates, Some(3));
+    assert_eq!(Incremental::of(&site, "demo__c").stop_after_duplicates, Some(5));
+    assert_eq!(Incremental::of(&site, "demo__other").stop_after_duplicates, None);
 }
 
 #[test]
