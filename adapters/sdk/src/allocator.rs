@@ -47,7 +47,7 @@ impl Bump {
                     return None;
                 }
             }
-            self.end.set(memory_size(0).checked_mul(PAGE).unwrap_or(usize::MAX));
+            self.end.set(memory_size(0).saturating_mul(PAGE));
         }
         self.next.set(end);
         Some(start)

@@ -10,11 +10,8 @@ pub fn alternatives(css: &str) -> Vec<&str> {
             (_, b'\\') => {
                 bytes.next();
             }
-            (Some(mark), _) => {
-                if byte == mark {
-                    quote = None;
-                }
-            }
+            (Some(mark), _) if byte == mark => quote = None,
+            (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'(' | b'[') => depth += 1,
             (None, b')' | b']') => depth = depth.saturating_sub(1),

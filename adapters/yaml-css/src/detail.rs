@@ -83,8 +83,16 @@ fn attachments(host: &impl Host, css: &str, reply: &Reply) -> Result<Vec<Attachm
     let mut files: Vec<Attachment> = Vec::new();
     for mut row in rows.iter_mut() {
         let Some(url) = row.take(0) else { continue };
-        if files.iter().all(|file| file.url != url) {
-            files.push(Attachment { url, name: name(&mut row) });
+        let name = name(&mut row);
+        match files.iter_mut().find(|file| file.url == url) {
+            None => files.push(Attachment { url, name }),
+            // Linked in the text and again below it: the link that shows a file's name knows better.
+            Some(known) => {
+                let better = |name: &Option<String>| name.as_deref().is_some_and(has_suffix);
+                if better(&name) && !better(&known.name) {
+                    known.name = name;
+                }
+            }
         }
     }
     Ok(files)
