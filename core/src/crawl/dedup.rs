@@ -79,6 +79,8 @@ pub fn decide(rows: &[Row], rule: StopRule, streak: &mut Streak) -> (Vec<Decisio
                 Known::SameTarget => Decision::DuplicateUrlHash,
                 Known::OtherTarget => Decision::DuplicateOtherTarget,
                 Known::Waiting => Decision::Waiting,
+                // Whoever asks for everything may have mended a selector since.
+                Known::Dead if rule.force => Decision::Fetch,
                 Known::Dead => Decision::GivenUp,
             }
         };
@@ -166,6 +168,13 @@ mod tests {
         let (decisions, stopped) = run(&rows, StopRule { after: None, force: true });
         assert!(!stopped);
         assert_eq!(decisions[2], Decision::Fetch);
+    }
+
+    #[test]
+    fn what_was_given_up_is_tried_again_only_by_force() {
+        let rows = [row(Known::Dead, 9)];
+        assert_eq!(run(&rows, INCREMENTAL).0, [Decision::GivenUp]);
+        assert_eq!(run(&rows, StopRule { after: None, force: true }).0, [Decision::Fetch]);
     }
 
     #[test]
