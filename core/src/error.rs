@@ -67,7 +67,7 @@ impl ErrorClass {
 pub enum Error {
     /// A site file, an engine option or a name.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(Box<ConfigError>),
     /// The store or the files beside it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -76,7 +76,7 @@ pub enum Error {
     Fetch(#[from] FetchError),
     /// An adapter.
     #[error(transparent)]
-    Adapter(#[from] AdapterError),
+    Adapter(Box<AdapterError>),
     /// A list page could not be read, so the run could not go on. What was stored stays.
     #[error("{target}: the list could not be read: {message}")]
     List {
@@ -111,6 +111,22 @@ impl Error {
 
     /// Whether the same call may succeed later with nothing changed.
     pub fn is_retryable(&self) -> bool {
-        self.class().is_retryable()
+        match self {
+            Error::Fetch(error) => error.is_retryable(),
+            other => other.class().is_retryable(),
+        }
+    }
+}
+
+// The two large ones are boxed, so that every `Result` of the library stays small.
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Error::Config(Box::new(error))
+    }
+}
+
+impl From<AdapterError> for Error {
+    fn from(error: AdapterError) -> Self {
+        Error::Adapter(Box::new(error))
     }
 }

@@ -171,7 +171,7 @@ impl Crawl {
 /// Whether this run reads the whole list though nobody asked it to: every `every`-th run does, so
 /// that posts slipped in below the border are found (I11).
 pub fn is_full_sweep(runs_before: u32, every: Option<u32>) -> bool {
-    every.is_some_and(|every| every > 0 && runs_before > 0 && runs_before % every == 0)
+    every.is_some_and(|every| every > 0 && runs_before > 0 && runs_before.is_multiple_of(every))
 }
 
 /// A run that was taken up again has read an old list; this is the run that follows it at once, so
