@@ -8,7 +8,7 @@ pub struct Place {
     /// The file, or what the text came from.
     pub origin: String,
     /// Line and column, counted from 1, where known.
-    pub at: Option<(u64, u64)>,
+    pub at: Option<(u32, u32)>,
     /// The keys that lead there: `columns[2].pagination.max_pages`; empty when unknown.
     pub path: String,
 }

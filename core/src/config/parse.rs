@@ -55,7 +55,7 @@ fn too_large(origin: &str, size: u64) -> ConfigError {
 }
 
 fn yaml_error(origin: &str, error: &YamlError) -> ConfigError {
-    let at = error.location().map(|at| (at.line(), at.column())).filter(|at| at.0 > 0);
+    let at = error.location().map(|at| (at.line() as u32, at.column() as u32)).filter(|at| at.0 > 0);
     let place = Place { origin: origin.to_owned(), at, path: String::new() };
     match error.without_snippet() {
         YamlError::SerdeUnknownField { field, expected, .. } => ConfigError::UnknownKey {

@@ -9,7 +9,7 @@ use serde_saphyr::Spanned;
 
 /// Line and column of the value at `path` (`columns[2].pagination.max_pages`), or of the nearest thing
 /// around it that exists.
-pub(crate) fn locate(text: &str, path: &str) -> Option<(u64, u64)> {
+pub(crate) fn locate(text: &str, path: &str) -> Option<(u32, u32)> {
     let mut node: Spanned<Node> = serde_saphyr::from_str(text).ok()?;
     for step in steps(path) {
         let child = match (&mut node.value, step) {
@@ -25,7 +25,7 @@ pub(crate) fn locate(text: &str, path: &str) -> Option<(u64, u64)> {
         }
     }
     let at = node.referenced;
-    (at.line() > 0).then(|| (at.line(), at.column()))
+    (at.line() > 0).then(|| (at.line() as u32, at.column() as u32))
 }
 
 enum Step<'a> {
