@@ -7,7 +7,7 @@ use dibao_adapter::{
 };
 
 use crate::config::{Config, Detail};
-use crate::css;
+use crate::{css, fit};
 
 /// Reads the answer to the request for a document.
 pub fn read(host: &impl Host, config: &Config, reply: &Reply) -> Result<Article, Failure> {
@@ -63,7 +63,7 @@ fn values(host: &impl Host, detail: &Detail, reply: &Reply) -> Result<Article, F
 fn origin(hit: Hit, css: &str) -> Found {
     let alternatives = css::alternatives(css);
     let matched = alternatives.get(hit.alternative as usize).copied().unwrap_or(css);
-    found(hit.value, format!("css:{matched}"))
+    found(fit::value(hit.value), fit::name(format!("css:{matched}")))
 }
 
 /// Here all alternatives count, as the seed's own example needs (`a[href$='.pdf'], a[href$='.docx']`): one document
@@ -82,7 +82,7 @@ fn attachments(host: &impl Host, css: &str, reply: &Reply) -> Result<Vec<Attachm
         .run(host)?;
     let mut files: Vec<Attachment> = Vec::new();
     for mut row in rows.iter_mut() {
-        let Some(url) = row.take(0) else { continue };
+        let Some(url) = row.take(0).filter(|url| fit::is_link(url)) else { continue };
         let name = name(&mut row);
         match files.iter_mut().find(|file| file.url == url) {
             None => files.push(Attachment { url, name }),
@@ -103,7 +103,7 @@ fn attachments(host: &impl Host, css: &str, reply: &Reply) -> Result<Vec<Attachm
 fn name(row: &mut Row<'_>) -> Option<String> {
     let names: Vec<String> = (1..=4).filter_map(|column| row.take(column)).collect();
     let file = names.iter().position(|name| has_suffix(name));
-    names.into_iter().nth(file.unwrap_or(0))
+    names.into_iter().nth(file.unwrap_or(0)).map(fit::name)
 }
 
 fn has_suffix(name: &str) -> bool {

@@ -4,7 +4,7 @@ use dibao_adapter::{Entry, Failure, Host, HtmlPage, Level, Reply};
 use serde_json::Value;
 
 use crate::config::ListJson;
-use crate::native_id;
+use crate::{fit, native_id};
 
 /// Reads the rows.
 pub fn read(host: &impl Host, list: &ListJson, reply: &Reply) -> Result<Vec<Entry>, Failure> {
@@ -47,18 +47,18 @@ fn rows<'a>(document: &'a Value, path: &str) -> Option<&'a Vec<Value>> {
 }
 
 fn entry(host: &impl Host, list: &ListJson, row: &Value) -> Option<Entry> {
-    let url = words(row, &list.url)?;
+    let url = words(row, &list.url).filter(|url| fit::is_link(url))?;
     let fields = list
         .fields
         .iter()
-        .filter_map(|(name, path)| Some((name.clone(), plain(host, words(row, path)?))))
+        .filter_map(|(name, path)| Some((name.clone(), fit::value(plain(host, words(row, path)?)))))
         .collect();
     Some(Entry {
-        title: words(row, &list.title).map(|title| plain(host, title)).unwrap_or_default(),
-        published: list.date.as_deref().and_then(|path| words(row, path)),
+        title: words(row, &list.title).map(|title| fit::value(plain(host, title))).unwrap_or_default(),
+        published: list.date.as_deref().and_then(|path| words(row, path)).map(fit::value),
         native_id: list.native_id.as_deref().and_then(|rule| match rule.contains("{digits}") {
-            true => native_id::in_address(rule, &url),
-            false => words(row, rule),
+            true => native_id::in_address(rule, &url).map(fit::name),
+            false => words(row, rule).map(fit::name),
         }),
         pinned: false,
         fields,

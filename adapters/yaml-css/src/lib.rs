@@ -6,6 +6,7 @@
 mod config;
 mod css;
 mod detail;
+mod fit;
 mod json;
 mod list;
 mod native_id;

@@ -6,7 +6,7 @@
 use dibao_adapter::{Ctx, Entry, Failure, Host, Level, Page, Reply, Select};
 
 use crate::config::{Config, ListSelector};
-use crate::{Session, css, json, native_id, paging};
+use crate::{Session, css, fit, json, native_id, paging};
 
 /// How many addresses of a page are remembered. Pages have 10 to 100 rows; the session holds 64 KiB.
 const REMEMBERED: usize = 1000;
@@ -93,12 +93,12 @@ fn html(host: &impl Host, list: &ListSelector, reply: &Reply) -> Result<Vec<Entr
     for mut row in rows.iter_mut() {
         let Some(url) = row.take(0).filter(|url| is_link(url)) else { continue };
         entries.push(Entry {
-            title: row.take(1).unwrap_or_default(),
-            published: date.and_then(|column| row.take(column)),
+            title: row.take(1).map(fit::value).unwrap_or_default(),
+            published: date.and_then(|column| row.take(column)).map(fit::value),
             pinned: pins.contains(&url) || pinned.is_some_and(|column| row.get(column).is_some()),
             native_id: match native_rule {
-                Some(rule) => native_id::in_address(rule, &url),
-                None => native.and_then(|column| row.take(column)),
+                Some(rule) => native_id::in_address(rule, &url).map(fit::name),
+                None => native.and_then(|column| row.take(column)).map(fit::name),
             },
             fields: Vec::new(),
             url,
@@ -139,7 +139,7 @@ fn is_link(url: &str) -> bool {
     let foreign = scheme.is_some_and(|scheme| {
         ["javascript", "mailto", "tel", "data", "about"].iter().any(|s| scheme.eq_ignore_ascii_case(s))
     });
-    !url.is_empty() && !url.starts_with('#') && !foreign
+    !url.is_empty() && !url.starts_with('#') && !foreign && fit::is_link(url)
 }
 
 /// FNV-1a: small, and the same everywhere.
