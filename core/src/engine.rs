@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::Result;
-use crate::adapter::{Adapter, AdapterHost, HostOptions, Loaded, Registry};
+use crate::adapter::{Adapter, AdapterError, AdapterHost, HostOptions, Loaded, Registry};
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::config::{self, ConfigError, Incremental, SiteConfig, effective_config};
 use crate::crawl::{self, CrawlContext, CrawlEvent, Preview, Report, dedup::StopRule, step};
@@ -40,6 +40,7 @@ struct Inner {
     gate: Gate,
     host: AdapterHost,
     registry: Option<Registry>,
+    adapter_dir: PathBuf,
     loaded: Mutex<HashMap<String, Loaded>>,
     turn_slots: Arc<Semaphore>,
     settings: Settings,
@@ -92,7 +93,8 @@ impl EngineBuilder {
         self
     }
 
-    /// A directory of adapters with its `adapters.lock`. Default `<data_dir>/adapters`.
+    /// A directory of adapters with its `adapters.lock`. Default `<data_dir>/adapters`. One that does
+    /// not exist is an error only when an adapter is needed from it.
     pub fn adapters(mut self, dir: impl Into<PathBuf>) -> Self {
         self.adapters = Some(dir.into());
         self
@@ -192,9 +194,8 @@ impl EngineBuilder {
         let gate = Gate::new(self.gate, settings.clock.clone(), settings.entropy.clone())?;
         let cache_dir = Some(self.data_dir.join("cache"));
         let host = AdapterHost::new(HostOptions { cache_dir, ..HostOptions::default() })?;
-        let named = self.adapters.is_some();
-        let adapters = self.adapters.unwrap_or_else(|| self.data_dir.join("adapters"));
-        let registry = if named || adapters.is_dir() { Some(Registry::open(&adapters)?) } else { None };
+        let adapter_dir = self.adapters.unwrap_or_else(|| self.data_dir.join("adapters"));
+        let registry = if adapter_dir.is_dir() { Some(Registry::open(&adapter_dir)?) } else { None };
         let mut loaded = HashMap::new();
         for (file, granted) in self.adapter_files {
             let host = host.clone();
@@ -210,6 +211,7 @@ impl EngineBuilder {
             gate,
             host,
             registry,
+            adapter_dir,
             loaded: Mutex::new(loaded),
             turn_slots: Arc::new(Semaphore::new(2 * cores)),
             settings,
@@ -304,7 +306,7 @@ impl Engine {
         let (inner, wanted) = (self.inner.clone(), name.to_string());
         let found = blocking(move || {
             let Some(registry) = &inner.registry else {
-                return Err(ConfigError::no_adapters(&wanted).into());
+                return Err(AdapterError::NoDirectory { name: wanted, dir: inner.adapter_dir.clone() }.into());
             };
             Ok(registry.load(&inner.host, &wanted)?)
         })

@@ -136,6 +136,26 @@ pub enum AdapterError {
         /// The names there are.
         known: String,
     },
+    /// There is no directory to take adapters from.
+    #[error(
+        "adapter `{name}` is needed, but {dir} does not exist; `cargo xtask adapters` builds the bundled adapters into target/adapters: name that directory with --adapters, DIBAO_ADAPTERS or EngineBuilder::adapters"
+    )]
+    NoDirectory {
+        /// The name asked for.
+        name: String,
+        /// Where they were looked for.
+        dir: PathBuf,
+    },
+    /// Pinned, but its file is not there.
+    #[error(
+        "{file} is pinned in adapters.lock but is not there; copy it back, build it again, or remove [adapters.{name}] from the lock"
+    )]
+    Missing {
+        /// The adapter's name.
+        name: String,
+        /// Where it should be.
+        file: PathBuf,
+    },
     /// Nobody has approved these bytes.
     #[error("{file} is not pinned (sha256 {actual}); when you trust it: `dibao adapter pin {file}`")]
     Unpinned {
@@ -191,7 +211,7 @@ impl AdapterError {
     /// The class of the error.
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::Settings { .. } | Self::Unknown { .. } | Self::Lock { .. } => ErrorClass::Config,
+            Self::Settings { .. } | Self::Lock { .. } => ErrorClass::Config,
             Self::Io { .. } => ErrorClass::Storage,
             _ => ErrorClass::Adapter,
         }

@@ -120,6 +120,9 @@ impl Registry {
             return Err(AdapterError::Unknown { name: name.into(), dir: self.dir.clone(), known });
         };
         let path = self.dir.join(&pin.file);
+        if !path.exists() {
+            return Err(AdapterError::Missing { name: name.into(), file: path });
+        }
         let bytes = read(&path, host.limits().component_bytes)?;
         let actual = sha256_hex(&bytes);
         if actual != pin.sha256 {

@@ -101,7 +101,7 @@ pub enum ConfigError {
 }
 
 /// `did you mean …?` where something is near, else the whole choice.
-pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let near = known
         .iter()
@@ -136,15 +136,6 @@ impl ConfigError {
             what: format!("`{name}`"),
             message: "is switched off".to_owned(),
             fix: format!("`dibao target toggle {name}` switches a target on; a site is switched in its file"),
-        }
-    }
-
-    /// There is no directory of adapters.
-    pub(crate) fn no_adapters(wanted: &str) -> ConfigError {
-        ConfigError::Refused {
-            what: format!("adapter `{wanted}`"),
-            message: "is needed and no directory of adapters is set".to_owned(),
-            fix: "`cargo xtask adapters` builds the bundled ones into target/adapters; name it with --adapters or EngineBuilder::adapters".to_owned(),
         }
     }
 }

@@ -12,7 +12,7 @@ mod place;
 mod resolve;
 
 pub use check::HARD_MAX_PAGES;
-pub use error::{ConfigError, Place};
+pub use error::{ConfigError, Place, suggestion};
 pub use export::export_site;
 pub use model::{
     Column, ColumnDefaults, DEFAULT_ADAPTER, Detail, ListJson, ListSelector, Pagination, PaginationKind,
