@@ -22,20 +22,18 @@ pub fn load_site(path: impl AsRef<Path>) -> Result<SiteConfig, ConfigError> {
     // One byte more than allowed is enough to know; a pipe or a device has no size to ask for.
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(read)?;
+    if bytes.len() as u64 > MAX_FILE {
+        let size = fs::metadata(path).map_or(0, |meta| meta.len()).max(bytes.len() as u64);
+        return Err(too_large(&origin, size));
+    }
     let text = String::from_utf8(bytes).map_err(|error| ConfigError::Syntax {
         place: Place { origin: origin.clone(), at: None, path: String::new() },
         message: format!(
             "not UTF-8 text (byte {}); save the file as UTF-8",
             error.utf8_error().valid_up_to()
         ),
-    });
-    match text {
-        // A cut character at the limit is a matter of size, not of encoding.
-        Err(_) if fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_FILE) => {
-            Err(too_large(&origin, fs::metadata(path).map_err(read)?.len()))
-        }
-        text => parse_site(&text?, &origin),
-    }
+    })?;
+    parse_site(&text, &origin)
 }
 
 /// Reads and checks the text of a site file; `origin` names it in messages.
@@ -76,8 +74,24 @@ fn yaml_error(origin: &str, error: &YamlError) -> ConfigError {
         other => {
             let text = other.to_string();
             // The place is already said in front.
-            let message = text.split(" at line ").next().unwrap_or(&text).trim().to_owned();
-            ConfigError::Syntax { place, message }
+            let message = text.split(" at line ").next().unwrap_or(&text).trim();
+            ConfigError::Syntax { place, message: plain_words(message) }
         }
     }
+}
+
+/// The parser speaks to programmers; who writes a site file need not be one.
+fn plain_words(message: &str) -> String {
+    let words = match message {
+        "unexpected end of input" | "unexpected end of event stream" => {
+            "the file is empty or ends too early; `dibao site schema` describes what belongs in it"
+        }
+        "expected mapping start" => "expected `key: value` lines here",
+        "expected sequence start" => "expected a list here: lines that begin with `- `, or [a, b]",
+        "invalid bool" => "expected true or false",
+        _ if message.starts_with("invalid u") => "expected a whole number, 0 or more",
+        _ if message.starts_with("invalid f") => "expected a number",
+        other => other,
+    };
+    words.to_owned()
 }
