@@ -12,7 +12,7 @@ use crate::adapter::{Step, contract};
 use crate::error::Error;
 use crate::extract::{self, Extracted};
 use crate::model::{Article, DownloadStatus, Entry, RequestLog};
-use crate::store::{ArticleRecord, FailureRecord, Recorded, layout};
+use crate::store::{ArticleRecord, FailureRecord, Recorded, layout, sanitize};
 
 /// What became of one entry.
 pub(super) enum EntryOutcome {
@@ -37,7 +37,7 @@ pub(super) async fn crawl_entry(
     let before = ctx.session();
     match read(ctx, entry, &mut log).await {
         Ok(read) => {
-            let article = assemble(ctx, entry, read, &mut log).await?;
+            let mut article = assemble(ctx, entry, read, &mut log).await?;
             let session = Some(ctx.session()).filter(|session| *session != before);
             let record = ArticleRecord {
                 run_id,
@@ -49,7 +49,11 @@ pub(super) async fn crawl_entry(
                 session,
             };
             match ctx.store.record_article(record).await? {
-                Recorded::Stored { .. } => Ok(EntryOutcome::Stored(Box::new(article))),
+                Recorded::Stored { .. } => {
+                    // Whoever listens sees the article as it is stored, cleaned and cut.
+                    sanitize::clean_article(&mut article);
+                    Ok(EntryOutcome::Stored(Box::new(article)))
+                }
                 Recorded::Duplicate(_) => Ok(EntryOutcome::Duplicate),
             }
         }
