@@ -3,9 +3,15 @@
 use dibao::{Error, ErrorClass};
 
 /// The table shown by `--help`.
-pub const HELP: &str = "Exit codes: 0 ok · 1 other error · 2 usage or configuration · 3 storage or files · \
-4 network · 5 TLS · 6 credentials · 7 adapter · 8 the site answered with an error or turned us away · \
-9 partial: some items failed · 10 no items (with --fail-on no-items) · 75 busy · 130 interrupted";
+pub const HELP: &str = "Exit codes:
+    0  ok                       7  adapter missing, refused or trapped
+    1  other error              8  the site answered with an error or turned us away,
+    2  usage or configuration      a page is not shaped as expected, a rule forbids the request
+    3  storage or files         9  partial: some items failed (see --fail-on)
+    4  network                 10  no items (with --fail-on no-items)
+    5  TLS                     75  busy: the target is being crawled already
+    6  credentials            130  interrupted; the next run goes on from there
+  Of several targets an interruption counts first, then the lowest code.";
 
 /// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +59,8 @@ impl Exit {
             if cause.is::<dibao::config::ConfigError>() {
                 return Exit::Usage;
             }
-            if cause.is::<dibao::adapter::AdapterError>() {
-                return Exit::Adapter;
+            if let Some(error) = cause.downcast_ref::<dibao::adapter::AdapterError>() {
+                return Exit::of_class(error.class());
             }
             if cause.is::<dibao::store::StoreError>() || cause.is::<std::io::Error>() {
                 return Exit::Storage;

@@ -11,6 +11,12 @@ use clap::{Parser, Subcommand};
 
 use crate::exit::Exit;
 
+const EXAMPLES: &str = "Examples:
+  dibao crawl site.yaml --column zxbd --max-items 20 -o out.jsonl
+  dibao site import sites/*.yaml && dibao crawl --all
+  dibao show 42 · dibao export --format csv --bom -o articles.csv
+  dibao adapter check my-adapter.wasm";
+
 /// Watches official web sites and keeps what they publish.
 ///
 /// Results go to standard output (a table on a terminal, JSON lines when piped), progress and logs
@@ -18,7 +24,7 @@ use crate::exit::Exit;
 /// after both the next run goes on where this one stopped.
 #[derive(Parser)]
 #[command(name = "dibao", version, max_term_width = 110)]
-#[command(after_long_help = exit::HELP)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 struct Cli {
     #[command(flatten)]
     open: open::OpenArgs,
@@ -69,7 +75,7 @@ async fn main() -> std::process::ExitCode {
         if exit::is_broken_pipe(&error) {
             return Exit::Ok;
         }
-        eprintln!("dibao: {}", exit::words(&error));
+        output::complain(exit::words(&error));
         Exit::of(&error)
     });
     exit.into()

@@ -8,10 +8,13 @@ use clap::Args;
 use dibao::Engine;
 use dibao::adapter::Registry;
 use dibao::fetch::Resolve;
-use dibao::store::{Files, SqliteStore, Store};
+use dibao::store::{Files, SqliteStore, Store, database_path};
+
+use crate::exit::Usage;
 
 /// Where data and adapters are, and how hosts are reached.
 #[derive(Args)]
+#[command(next_help_heading = "Where data and adapters are, how hosts are reached")]
 pub struct OpenArgs {
     /// Directory of database and files
     #[arg(
@@ -28,7 +31,7 @@ pub struct OpenArgs {
     #[arg(long, global = true, env = "DIBAO_ADAPTERS", value_name = "DIR")]
     pub adapters: Option<PathBuf>,
 
-    /// Reach a host at this address, as `curl --resolve` does (HOST=ADDR:PORT)
+    /// Reach a host at this address, as `curl --resolve` does (HOST[:PORT]=ADDR:PORT)
     #[arg(long, global = true, value_name = "HOST=ADDR:PORT")]
     pub resolve: Vec<Resolve>,
 
@@ -46,8 +49,8 @@ pub struct OpenArgs {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
-    Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
+    let number = text.parse().ok().and_then(|number| Duration::try_from_secs_f64(number).ok());
+    number.ok_or_else(|| "write a number of seconds, 0 or more, for example 0.5".to_string())
 }
 
 impl OpenArgs {
@@ -74,16 +77,41 @@ impl OpenArgs {
         Ok(builder.build().await?)
     }
 
+    /// An error unless something was stored here before: a mistyped directory must not look like an empty one.
+    pub fn must_exist(&self) -> anyhow::Result<()> {
+        if database_path(&self.data).exists() {
+            return Ok(());
+        }
+        let message = format!(
+            "nothing is stored in {} yet; name another directory with --data or DIBAO_DATA, or begin with `dibao site import FILE` or `dibao crawl FILE`",
+            self.data.display()
+        );
+        Err(Usage(message).into())
+    }
+
     /// Only the store: for commands that need no adapter and no network.
     pub fn store(&self) -> anyhow::Result<impl Store + use<>> {
+        self.must_exist()?;
         let files = Files::open(&self.data, Default::default())?;
         Ok(SqliteStore::open(files)?)
     }
 
     /// Only the adapters.
     pub fn registry(&self) -> anyhow::Result<Registry> {
-        let dir = self.adapter_dir().unwrap_or_else(|| self.data.join("adapters"));
+        let dir = self.adapter_home();
+        if !dir.is_dir() {
+            let message = format!(
+                "there is no directory of adapters at {}; name one with --adapters or DIBAO_ADAPTERS, or begin one with `dibao adapter pin FILE.wasm`",
+                dir.display()
+            );
+            return Err(Usage(message).into());
+        }
         Ok(Registry::open(dir)?)
+    }
+
+    /// Where adapters are, or would be.
+    pub fn adapter_home(&self) -> PathBuf {
+        self.adapter_dir().unwrap_or_else(|| self.data.join("adapters"))
     }
 
     /// The named directory, or the first of the usual places that exists.

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use dibao::CrawlEvent;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use crate::output::note;
+
 /// Without a terminal, one line a minute is enough to see that it lives.
 const LINE_EVERY: Duration = Duration::from_secs(60);
 
@@ -13,26 +15,27 @@ const LINE_EVERY: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub struct Board {
     bars: Option<MultiProgress>,
-    quiet: bool,
 }
 
 /// Progress of one target.
 pub struct Lane {
     target: String,
     bar: Option<ProgressBar>,
-    quiet: bool,
     listed: u64,
     stored: u64,
     failed: u64,
     files: u64,
     began: Instant,
     line: Instant,
+    /// The last failure: said when something follows, because the failure that ends a run is the
+    /// command's own error and is not said twice.
+    held: Option<String>,
 }
 
 impl Board {
     pub fn new(quiet: bool) -> Board {
         let bars = (!quiet && std::io::stderr().is_terminal()).then(MultiProgress::new);
-        Board { bars, quiet }
+        Board { bars }
     }
 
     pub fn lane(&self, target: &str) -> Lane {
@@ -45,23 +48,16 @@ impl Board {
         });
         let now = Instant::now();
         let target = target.to_string();
-        Lane {
-            target,
-            bar,
-            quiet: self.quiet,
-            listed: 0,
-            stored: 0,
-            failed: 0,
-            files: 0,
-            began: now,
-            line: now,
-        }
+        Lane { target, bar, listed: 0, stored: 0, failed: 0, files: 0, began: now, line: now, held: None }
     }
 }
 
 impl Lane {
     /// Takes note of an event.
     pub fn see(&mut self, event: &CrawlEvent) {
+        if let Some(line) = self.held.take() {
+            self.say(&line);
+        }
         match event {
             CrawlEvent::Started { resumed: true, run_id, .. } => {
                 self.say(&format!("{}: takes up unfinished run {run_id}", self.target));
@@ -73,12 +69,7 @@ impl Lane {
             }
             CrawlEvent::Failed(line) => {
                 self.failed += 1;
-                self.say(&format!(
-                    "{}: {} {}",
-                    self.target,
-                    line.url,
-                    crate::output::printable(&line.message)
-                ));
+                self.held = Some(format!("{}: {} {}", self.target, line.url, line.message));
             }
             _ => {}
         }
@@ -92,18 +83,24 @@ impl Lane {
                     self.stored, self.failed, self.files
                 ));
             }
-            None if !self.quiet && self.line.elapsed() >= LINE_EVERY => {
+            None if self.line.elapsed() >= LINE_EVERY => {
                 self.line = Instant::now();
                 let minutes = self.began.elapsed().as_secs_f64() / 60.0;
                 let pace = done as f64 / minutes.max(0.01);
-                eprintln!("{}: {done} articles (at {pace:.0}/min), {} failed", self.target, self.failed);
+                note(format_args!(
+                    "{}: {done} articles (at {pace:.0}/min), {} failed",
+                    self.target, self.failed
+                ));
             }
             None => {}
         }
     }
 
-    /// Takes the bar away.
-    pub fn end(self) {
+    /// Takes the bar away; `ok`: the run itself ended well.
+    pub fn end(mut self, ok: bool) {
+        if let Some(line) = self.held.take().filter(|_| ok) {
+            self.say(&line);
+        }
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
@@ -111,9 +108,8 @@ impl Lane {
 
     fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None if !self.quiet => eprintln!("{line}"),
-            None => {}
+            Some(bar) => bar.suspend(|| note(line)),
+            None => note(line),
         }
     }
 }

@@ -2,36 +2,55 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::exit::Exit;
+use crate::output::note;
+
 /// A token that the first Ctrl-C (or SIGTERM) cancels. The second one ends the process: everything
 /// acknowledged is in the store, and what was under way is taken up by the next run.
 pub fn drain_then_abort() -> CancellationToken {
     let token = CancellationToken::new();
     let drain = token.clone();
     tokio::spawn(async move {
-        wait().await;
-        eprintln!("dibao: finishing what is under way; press Ctrl-C again to stop at once");
+        // One listener for both, so that none is lost between the first and the second.
+        let Some(mut signals) = Signals::new() else { return };
+        signals.next().await;
+        note("dibao: finishing what is under way; press Ctrl-C again to stop at once");
         drain.cancel();
-        wait().await;
-        eprintln!("dibao: stopped; the next run goes on from here");
-        std::process::exit(130);
+        signals.next().await;
+        note("dibao: stopped; the next run goes on from here");
+        std::process::exit(Exit::Interrupted.code().into());
     });
     token
 }
 
 #[cfg(unix)]
-async fn wait() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        let _ = tokio::signal::ctrl_c().await;
-        return;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+struct Signals(tokio::signal::unix::Signal, tokio::signal::unix::Signal);
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> Option<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Some(Signals(signal(SignalKind::interrupt()).ok()?, signal(SignalKind::terminate()).ok()?))
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.0.recv() => {}
+            _ = self.1.recv() => {}
+        }
     }
 }
 
 #[cfg(not(unix))]
-async fn wait() {
-    let _ = tokio::signal::ctrl_c().await;
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> Option<Signals> {
+        Some(Signals)
+    }
+
+    async fn next(&mut self) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
 }

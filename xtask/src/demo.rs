@@ -69,7 +69,7 @@ struct Demo<'a> {
 impl Demo<'_> {
     /// All sites, or with `--column` only the one that was published on.
     fn crawl(&self, extra: &[&str]) -> Result<()> {
-        let mut arguments = vec!["--format".to_owned(), "table".to_owned(), "--interval".into(), "0".into()];
+        let mut arguments = vec!["--rows".to_owned(), "table".to_owned(), "--interval".into(), "0".into()];
         for host in &self.replica.hosts {
             for (port, addr) in [(443, &self.replica.https), (80, &self.replica.http)] {
                 arguments.extend(["--resolve".to_owned(), format!("{host}:{port}={addr}")]);

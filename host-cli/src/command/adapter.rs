@@ -1,17 +1,18 @@
 //! `dibao adapter`: ls, check, pin.
 
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::Subcommand;
-use dibao::adapter::{AdapterHost, HostOptions, PinState};
+use dibao::adapter::{AdapterHost, HostOptions, PinState, Registry, RegistryEntry};
+use dibao::fetch::HostPattern;
 use serde_json::json;
 
 use crate::exit::Exit;
 use crate::open::OpenArgs;
-use crate::output::print_rows;
+use crate::output::{is_for_people, json_line, note, print_rows, printable};
 
 #[derive(Subcommand)]
 pub enum AdapterCommand {
@@ -27,15 +28,22 @@ pub enum AdapterCommand {
         /// A .wasm file; one outside the adapter directory is copied into it
         file: PathBuf,
         /// Grant this host instead of what was granted before: site, https://HOST or https://*.DOMAIN
-        #[arg(long = "grant", value_name = "HOST")]
+        #[arg(long = "grant", value_name = "HOST", value_parser = host)]
         hosts: Vec<String>,
     },
+}
+
+fn host(text: &str) -> Result<String, String> {
+    HostPattern::parse(text).map(|_| text.to_string()).map_err(|error| error.to_string())
 }
 
 pub async fn run(open: &OpenArgs, command: AdapterCommand) -> anyhow::Result<Exit> {
     match command {
         AdapterCommand::Ls => {
             let entries = open.registry()?.entries()?;
+            if entries.is_empty() {
+                note("no adapter is here; `dibao adapter pin FILE.wasm` adds one");
+            }
             print_rows(&entries, &["adapter", "state", "size", "granted hosts", "file"], |entry| {
                 let state = match &entry.state {
                     PinState::Pinned { .. } => "pinned",
@@ -54,26 +62,42 @@ pub async fn run(open: &OpenArgs, command: AdapterCommand) -> anyhow::Result<Exi
         }
         AdapterCommand::Check { file } => check(file)?,
         AdapterCommand::Pin { file, hosts } => {
-            let registry = open.registry()?;
-            let inside = registry.dir().join(file.file_name().context("that is no file")?);
-            if !inside.exists() || (file.exists() && !same_file(&file, &inside)) {
-                std::fs::copy(&file, &inside)
-                    .with_context(|| format!("copying {} to {}", file.display(), inside.display()))?;
-            }
-            let entry = registry.pin(&inside, (!hosts.is_empty()).then_some(hosts))?;
-            eprintln!("{}: pinned, may reach {}", entry.name, entry.granted.join(", "));
+            let entry = pin(&open.adapter_home(), &file, hosts)?;
+            note(format_args!("{}: pinned, may reach {}", entry.name, entry.granted.join(", ")));
         }
     }
     Ok(Exit::Ok)
 }
 
-fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
+/// Puts a file into the directory and approves it. What would be refused replaces nothing.
+fn pin(dir: &Path, file: &Path, hosts: Vec<String>) -> anyhow::Result<RegistryEntry> {
+    let name = file.file_name().with_context(|| format!("{} is no file", file.display()))?;
+    let inside = dir.join(name);
+    // A bare name may mean a file of the directory.
+    let file = if file.exists() || !inside.exists() { file } else { &inside };
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    AdapterHost::new(HostOptions::default())?.load(&bytes, &file.display().to_string())?;
+    std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    let registry = Registry::open(dir)?;
+    if !same_file(file, &inside) {
+        let copied = || -> anyhow::Result<()> {
+            let mut copy = tempfile::NamedTempFile::new_in(dir)?;
+            copy.write_all(&bytes)?;
+            copy.persist(&inside)?;
+            Ok(())
+        };
+        copied().with_context(|| format!("cannot copy {} to {}", file.display(), inside.display()))?;
+    }
+    Ok(registry.pin(&inside, (!hosts.is_empty()).then_some(hosts))?)
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// Imports, version, schema, hosts, size and compile time; a refused component says why.
 fn check(file: PathBuf) -> anyhow::Result<()> {
-    let bytes = std::fs::read(&file).with_context(|| file.display().to_string())?;
+    let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let origin = file.display().to_string();
     let host = AdapterHost::new(HostOptions::default())?;
     let inspection = host.inspect_as(&bytes, &origin)?;
@@ -83,7 +107,7 @@ fn check(file: PathBuf) -> anyhow::Result<()> {
     let about = adapter.about();
     let schema: serde_json::Value = serde_json::from_str(&about.config_schema)?;
     let mut out = std::io::stdout().lock();
-    if !out.is_terminal() {
+    if !is_for_people() {
         let facts = json!({
             "file": origin,
             "accepted": true,
@@ -95,18 +119,22 @@ fn check(file: PathBuf) -> anyhow::Result<()> {
             "compile_ms": adapter.compile_time().as_millis() as u64,
             "config_schema": schema,
         });
-        writeln!(out, "{facts}")?;
+        out.write_all(json_line(&facts)?.as_bytes())?;
         return Ok(());
     }
-    let mut line = |name: &str, value: String| writeln!(out, "{name:<14} {value}");
+    let mut line = |name: &str, value: String| writeln!(out, "{name:<14} {}", printable(&value));
     line("adapter", format!("{} {}", about.name, about.version))?;
-    line("contract", inspection.contract.clone())?;
+    line("contract", format!("dibao:adapter@{}", inspection.contract))?;
     line("size", format!("{} bytes", inspection.size))?;
     line("sha256", inspection.sha256.clone())?;
     line("imports", inspection.imports.join("\n               "))?;
     line("interpreted", if inspection.interpreted { "yes (WASI, linked to nothing)" } else { "no" }.into())?;
     line("wanted hosts", about.hosts.join(", "))?;
-    line("interval", format!("{} s", about.default_interval))?;
+    let interval = match about.default_interval {
+        0 => "the site's".to_string(),
+        seconds => format!("{seconds} s"),
+    };
+    line("interval", interval)?;
     line(
         "compile time",
         format!("{} ms of {} ms to load", adapter.compile_time().as_millis(), loaded.as_millis()),

@@ -1,10 +1,13 @@
 //! `dibao db`: whether rows and files are whole.
 
+use std::io::Write;
+
 use clap::Subcommand;
 use dibao::store::Store;
 
 use crate::exit::Exit;
 use crate::open::OpenArgs;
+use crate::output::{note, printable};
 
 #[derive(Subcommand)]
 pub enum DbCommand {
@@ -17,10 +20,15 @@ pub async fn run(open: &OpenArgs, command: DbCommand) -> anyhow::Result<Exit> {
         DbCommand::Check => {
             let store = open.store()?;
             let problems = store.check().await?;
+            let mut out = std::io::stdout().lock();
             for problem in &problems {
-                println!("{problem}");
+                writeln!(out, "{}", printable(problem))?;
             }
-            eprintln!("{}", if problems.is_empty() { "clean" } else { "not clean" });
+            note(match problems.len() {
+                0 => "clean".to_string(),
+                1 => "1 problem".to_string(),
+                many => format!("{many} problems"),
+            });
             Ok(if problems.is_empty() { Exit::Ok } else { Exit::Storage })
         }
     }

@@ -1,22 +1,26 @@
 //! `dibao export`: stored articles as JSON lines or CSV, page by page, never all in memory.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use clap::{Args, ValueEnum};
 use dibao::model::Article;
 use dibao::store::{ArticleQuery, Store};
 
+use super::target::{known_site, known_target};
 use crate::exit::Exit;
 use crate::open::OpenArgs;
-use crate::output::open_output;
+use crate::output::{json_line, note, open_output};
 
 /// Articles read at a time.
 const PAGE: u32 = 500;
 
 #[derive(Args)]
+#[command(
+    after_help = "Examples:\n  dibao export --site ndrc -o ndrc.jsonl\n  dibao export --format csv --bom -o articles.csv    for spreadsheet programs\n  dibao export --after 1200                          what came since row 1200"
+)]
 pub struct ExportArgs {
     /// Format
-    #[arg(long = "format", id = "export_format", short, value_enum, default_value_t = Format::Jsonl)]
+    #[arg(long, short, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
 
     /// Only of this site
@@ -68,7 +72,13 @@ const COLUMNS: &[&str] = &[
 
 pub async fn run(open: &OpenArgs, args: ExportArgs) -> anyhow::Result<Exit> {
     let store = open.store()?;
-    let mut out = open_output(&args.output)?;
+    if let Some(code) = &args.site {
+        known_site(&store, code).await?;
+    }
+    if let Some(code) = &args.target {
+        known_target(&store, code).await?;
+    }
+    let mut out = BufWriter::new(open_output(&args.output)?);
     if args.format == Format::Csv {
         if args.bom {
             out.write_all("\u{feff}".as_bytes())?;
@@ -85,17 +95,16 @@ pub async fn run(open: &OpenArgs, args: ExportArgs) -> anyhow::Result<Exit> {
         count += articles.len() as u64;
         for article in &articles {
             match args.format {
-                Format::Jsonl => {
-                    let mut line = serde_json::to_vec(article)?;
-                    line.push(b'\n');
-                    out.write_all(&line)?;
-                }
+                Format::Jsonl => out.write_all(json_line(article)?.as_bytes())?,
                 Format::Csv => out.write_all(&csv_line(cells(article))?)?,
             }
         }
     }
     out.flush()?;
-    eprintln!("{count} articles");
+    note(match count {
+        1 => "1 article".to_string(),
+        many => format!("{many} articles"),
+    });
     Ok(Exit::Ok)
 }
 

@@ -1,16 +1,21 @@
 //! `dibao show`: one article with the origin of every field.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use clap::Args;
+use dibao::extract::url_hash;
 use dibao::model::Article;
 use dibao::store::Store;
+use url::Url;
 
 use crate::exit::{Exit, Usage};
 use crate::open::OpenArgs;
-use crate::output::printable;
+use crate::output::{is_for_people, json_line, minute, printable};
 
 #[derive(Args)]
+#[command(
+    after_help = "Examples:\n  dibao show 42\n  dibao show https://www.gov.cn/zhengce/content_1.htm\n  dibao show 9f86d081 | jq .title"
+)]
 pub struct ShowArgs {
     /// Row number, address, or at least 8 characters of the hash
     article: String,
@@ -18,14 +23,25 @@ pub struct ShowArgs {
 
 pub async fn run(open: &OpenArgs, args: ShowArgs) -> anyhow::Result<Exit> {
     let store = open.store()?;
-    let Some(article) = store.find_article(&args.article).await? else {
-        return Err(Usage(format!("no article `{}` is stored", args.article)).into());
+    let mut found = store.find_article(&args.article).await?;
+    if found.is_none()
+        && let Ok(url) = Url::parse(&args.article)
+    {
+        // The same page by another spelling: http for https, with a fragment or a tracking parameter.
+        found = store.find_article(&url_hash(&url)).await?;
+    }
+    let Some(article) = found else {
+        let message = format!(
+            "no article `{}` is stored; give its row number, its address, or at least 8 characters of its url_hash that no other article shares (`dibao export` shows all three)",
+            args.article
+        );
+        return Err(Usage(message).into());
     };
     let mut out = std::io::stdout().lock();
-    if out.is_terminal() {
+    if is_for_people() {
         out.write_all(for_people(&article).as_bytes())?;
     } else {
-        writeln!(out, "{}", serde_json::to_string(&article)?)?;
+        out.write_all(json_line(&article)?.as_bytes())?;
     }
     Ok(Exit::Ok)
 }
@@ -43,7 +59,7 @@ fn for_people(article: &Article) -> String {
     line("title", "title", &article.title);
     let published = article.published.as_ref().map_or(String::new(), |published| match published.precision {
         dibao::model::Precision::Day => published.date.clone(),
-        _ => published.at.to_rfc3339(chrono_tz::Asia::Shanghai),
+        _ => minute(published.at),
     });
     line("published", "published", &published);
     line("source", "source", &or_empty(&article.source_raw));

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use dibao::config::{export_site, site_schema};
+use dibao::config::{export_site, load_site, site_schema};
 use dibao::store::Store;
 
-use crate::exit::{Exit, Usage};
+use super::target::known_site;
+use crate::exit::Exit;
 use crate::open::OpenArgs;
-use crate::output::{open_output, print_rows};
+use crate::output::{note, open_output, print_rows};
 
 #[derive(Subcommand)]
 pub enum SiteCommand {
@@ -36,21 +37,26 @@ pub enum SiteCommand {
 pub async fn run(open: &OpenArgs, command: SiteCommand) -> anyhow::Result<Exit> {
     match command {
         SiteCommand::Import { files } => {
+            // All are read before one is stored.
+            let sites = files.iter().map(load_site).collect::<Result<Vec<_>, _>>()?;
             let engine = open.engine().await?;
-            for file in files {
-                let change = engine.import_site(&file).await?;
-                eprintln!(
+            for (file, site) in files.iter().zip(&sites) {
+                let change = engine.import_site_config(site).await?;
+                note(format_args!(
                     "{}: {} added, {} changed, {} switched off",
                     file.display(),
                     change.added.len(),
                     change.changed.len(),
                     change.disabled.len()
-                );
+                ));
             }
         }
         SiteCommand::Ls => {
             let store = open.store()?;
             let sites = store.sites().await?;
+            if sites.is_empty() {
+                note("no site is stored; `dibao site import FILE` stores one");
+            }
             print_rows(&sites, &["site", "name", "adapter", "base", "on"], |site| {
                 let on = if site.enabled { "yes" } else { "no" };
                 vec![
@@ -64,12 +70,7 @@ pub async fn run(open: &OpenArgs, command: SiteCommand) -> anyhow::Result<Exit> 
         }
         SiteCommand::Export { site: code, output } => {
             let store = open.store()?;
-            let Some(site) = store.site(&code).await? else {
-                return Err(Usage(format!(
-                    "site `{code}` is not stored; `dibao site ls` shows the ones that are"
-                ))
-                .into());
-            };
+            let site = known_site(&store, &code).await?;
             let targets: Vec<_> =
                 store.targets(Some(&code)).await?.into_iter().map(|(_, target)| target).collect();
             let mut out = open_output(&output)?;
