@@ -22,6 +22,8 @@ pub struct Guest {
     /// Imports of the module, which come first.
     pub imports: String,
     pub memory: &'static str,
+    /// Hosts it would like to reach.
+    pub hosts: Vec<&'static str>,
     pub wit: String,
     /// WIT packages that `wit` uses.
     pub packages: Vec<&'static str>,
@@ -34,6 +36,7 @@ pub fn guest(list: impl Into<String>) -> Guest {
         fields: String::new(),
         imports: String::new(),
         memory: "16",
+        hosts: vec![],
         wit: WIT.to_owned(),
         packages: vec![],
     }
@@ -89,7 +92,15 @@ impl Guest {
         let le = |values: &[u32]| -> String {
             values.iter().flat_map(|value| value.to_le_bytes()).map(|byte| format!("\\{byte:02x}")).collect()
         };
-        let about = le(&[1024, self.name.len() as u32, 1124, 5, 1224, 17, 0, 0, 0]);
+        let about = le(&[1024, self.name.len() as u32, 1124, 5, 1224, 17, 2304, self.hosts.len() as u32, 0]);
+        // Pointer and length of each host, then their text.
+        let mut at = 3072;
+        let mut places = Vec::new();
+        for host in &self.hosts {
+            places.extend([at, host.len() as u32]);
+            at += host.len() as u32;
+        }
+        let (places, hosts) = (le(&places), self.hosts.concat());
         let text = format!(
             r#"(module
             {imports}
@@ -98,6 +109,7 @@ impl Guest {
             (data (i32.const 1024) "{name}") (data (i32.const 1124) "1.0.0")
             (data (i32.const 1224) "{{\"type\":\"object\"}}")
             (data (i32.const 2048) "{about}")
+            (data (i32.const 2304) "{places}") (data (i32.const 3072) "{hosts}")
             (data (i32.const {step}) "\01")
             (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (local $at i32)
                 (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
