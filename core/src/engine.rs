@@ -492,6 +492,7 @@ impl CrawlRequest {
             listing_done: false,
             counts: RunCounts::default(),
             runs_of_target: 0,
+            gap: false,
         };
         crawl::preview(&ctx, &state).await
     }

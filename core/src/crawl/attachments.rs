@@ -12,7 +12,7 @@ use crate::model::{Attachment, DownloadStatus, Entry, RequestLog};
 use crate::store::{Blob, layout};
 
 /// Two at a time (S2-39): enough to hide latency, few enough not to look like an attack.
-const AT_ONCE: usize = 2;
+pub(super) const FILES_AT_ONCE: usize = 2;
 /// A page that names more files than this is a directory, not an article.
 const MAX_FILES: usize = 200;
 
@@ -23,15 +23,16 @@ pub(super) async fn download_all(
     links: Vec<(Url, Option<String>)>,
     log: &mut Vec<RequestLog>,
 ) -> Vec<Attachment> {
-    let done: Vec<(Attachment, Option<Blob>, RequestLog)> = stream::iter(links.into_iter().take(MAX_FILES))
-        .map(|(url, name)| download(ctx, url, name))
-        .buffered(AT_ONCE)
-        .collect()
-        .await;
+    let done: Vec<(Attachment, Option<Blob>, Vec<RequestLog>)> =
+        stream::iter(links.into_iter().take(MAX_FILES))
+            .map(|(url, name)| download(ctx, url, name))
+            .buffered(FILES_AT_ONCE)
+            .collect()
+            .await;
     let mut taken = HashSet::new();
     let mut attachments = Vec::with_capacity(done.len());
-    for (mut attachment, blob, line) in done {
-        log.push(line);
+    for (mut attachment, blob, lines) in done {
+        log.extend(lines);
         // Unique within the article, and the same on every try: the order is that of the page.
         attachment.filename = layout::unique_filename(&attachment.filename, &mut taken);
         if let Some(blob) = blob {
@@ -51,7 +52,7 @@ async fn download(
     ctx: &CrawlContext,
     url: Url,
     name: Option<String>,
-) -> (Attachment, Option<Blob>, RequestLog) {
+) -> (Attachment, Option<Blob>, Vec<RequestLog>) {
     let mut attachment = Attachment {
         url: url.to_string(),
         filename: filename_for(name.as_deref(), &url, None),
@@ -63,45 +64,48 @@ async fn download(
         error: None,
     };
     let ask = ctx.ask(Purpose::Attachment, url.clone(), Expects::Any);
-    let line = |took, outcome| ctx.log_line(url.as_str(), Purpose::Attachment, took, outcome);
     let mut blob = match ctx.files.blob().await {
         Ok(blob) => blob,
         Err(error) => {
             fail(&mut attachment, error.to_string());
-            return (attachment, None, line(Default::default(), Err(error.to_string())));
+            return (attachment, None, Vec::new()); // nothing was asked for
         }
     };
     let fetched = match ctx.gate.download(&ask, &mut blob, ctx.attachment_cap).await {
         Ok(fetched) => fetched,
         Err(error) => {
             fail(&mut attachment, error.to_string());
-            return (attachment, None, line(error.duration(), Err(error.to_string())));
+            return (attachment, None, ctx.log_error(Purpose::Attachment, &url, &error));
         }
     };
+    let (hops, took) = (&fetched.hops, fetched.duration);
+    let mut lines = ctx.log_answer(Purpose::Attachment, hops, &fetched.url, took, fetched.status);
     let content_type = fetched.header("content-type").map(str::to_string);
     if fetched.status != 200 {
         fail(&mut attachment, format!("HTTP {}", fetched.status));
-        return (attachment, None, line(fetched.duration, Ok(fetched.status)));
+        return (attachment, None, lines);
     }
     if is_page_instead_of_file(&url, content_type.as_deref()) {
         let message = "the site sent a web page instead of the file";
         fail(&mut attachment, message.to_string());
-        return (attachment, None, line(fetched.duration, Err(message.to_string())));
+        if let Some(last) = lines.last_mut() {
+            (last.success, last.error) = (false, Some(message.to_string()));
+        }
+        return (attachment, None, lines);
     }
     let disposition = fetched.header("content-disposition").map(str::to_string);
     attachment.filename = filename_for(name.as_deref(), &url, disposition.as_deref());
     attachment.mime = mime_for(content_type.as_deref(), &attachment.filename);
-    let line = line(fetched.duration, Ok(fetched.status));
     match blob.finish().await {
         Ok(stored) => {
             attachment.sha256 = Some(stored.sha256.clone());
             attachment.size_bytes = Some(stored.size);
             attachment.status = DownloadStatus::Done;
-            (attachment, Some(stored), line)
+            (attachment, Some(stored), lines)
         }
         Err(error) => {
             fail(&mut attachment, error.to_string());
-            (attachment, None, line)
+            (attachment, None, lines)
         }
     }
 }

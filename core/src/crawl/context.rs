@@ -7,11 +7,12 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use super::attachments::FILES_AT_ONCE;
 use super::report::CrawlEvent;
 use super::step::Bounds;
 use crate::adapter::{Adapter, contract};
 use crate::clock::{Clock, Entropy};
-use crate::fetch::{Ask, Expects, Gate, Grant, HostPolicy, Method, PublicRule, Purpose};
+use crate::fetch::{Ask, Expects, FetchError, Gate, Grant, Hop, HostPolicy, Method, PublicRule, Purpose};
 use crate::model::{RequestLog, Site, Target};
 use crate::store::{Files, Store};
 
@@ -86,8 +87,53 @@ impl CrawlContext {
             expects,
             grant: self.grant.clone(),
             public: self.public.clone(),
-            policy: self.policy,
+            policy: self.policy_for(purpose),
         }
+    }
+
+    /// S2-39: files come two at a time; a page still waits until the host has nothing else to do.
+    fn policy_for(&self, purpose: Purpose) -> HostPolicy {
+        let mut policy = self.policy;
+        if purpose == Purpose::Attachment {
+            policy.max_concurrency = policy.max_concurrency.max(FILES_AT_ONCE as u32);
+        }
+        policy
+    }
+
+    /// The lines of an answer: one per request, so one for every redirect as well (S2-12).
+    pub fn log_answer(
+        &self,
+        purpose: Purpose,
+        hops: &[Hop],
+        url: &Url,
+        took: Duration,
+        status: u16,
+    ) -> Vec<RequestLog> {
+        let mut lines = self.log_hops(purpose, hops);
+        lines.push(self.log_line(url.as_str(), purpose, took, Ok(status)));
+        lines
+    }
+
+    /// The lines of a failure. Where the last redirect led to something that was never asked for, its line says why.
+    pub fn log_error(&self, purpose: Purpose, asked: &Url, error: &FetchError) -> Vec<RequestLog> {
+        let mut lines = self.log_hops(purpose, error.hops());
+        match lines.last_mut() {
+            Some(last) if !error.was_sent() => {
+                last.success = false;
+                last.error = Some(error.to_string());
+            }
+            _ => {
+                let url = error.url().unwrap_or(asked);
+                lines.push(self.log_line(url.as_str(), purpose, error.duration(), Err(error.to_string())));
+            }
+        }
+        lines
+    }
+
+    fn log_hops(&self, purpose: Purpose, hops: &[Hop]) -> Vec<RequestLog> {
+        // The time of the whole trip is on its last line.
+        let line = |hop: &Hop| self.log_line(hop.url.as_str(), purpose, Duration::ZERO, Ok(hop.status));
+        hops.iter().map(line).collect()
     }
 
     /// A line of the request log (S2-12).

@@ -77,6 +77,8 @@ pub fn decide(rows: &[Row], rule: StopRule, streak: &mut Streak) -> (Vec<Decisio
             match row.known {
                 Known::New => Decision::Fetch,
                 Known::SameTarget => Decision::DuplicateUrlHash,
+                // Seen by this run before it was interrupted.
+                Known::ThisRun => Decision::SeenInRun,
                 Known::OtherTarget => Decision::DuplicateOtherTarget,
                 Known::Waiting => Decision::Waiting,
                 // Whoever asks for everything may have mended a selector since.

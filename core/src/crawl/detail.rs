@@ -27,18 +27,20 @@ struct Read {
     raw: Bytes,
 }
 
-/// Reads and stores one entry. An `Err` is the store's: it ends the run.
+/// Reads and stores one entry; how it ended, and how many requests it took. An `Err` is the store's: it
+/// ends the run.
 pub(super) async fn crawl_entry(
     ctx: &CrawlContext,
     run_id: i64,
     entry: &Entry,
-) -> Result<EntryOutcome, Error> {
+) -> Result<(EntryOutcome, u32), Error> {
     let mut log = Vec::new();
     let before = ctx.session();
     match read(ctx, entry, &mut log).await {
         Ok(read) => {
             let mut article = assemble(ctx, entry, read, &mut log).await?;
             let session = Some(ctx.session()).filter(|session| *session != before);
+            let requests = log.len() as u32;
             let record = ArticleRecord {
                 run_id,
                 site_id: ctx.site.id,
@@ -48,17 +50,19 @@ pub(super) async fn crawl_entry(
                 log,
                 session,
             };
-            match ctx.store.record_article(record).await? {
+            let outcome = match ctx.store.record_article(record).await? {
                 Recorded::Stored { .. } => {
                     // Whoever listens sees the article as it is stored, cleaned and cut.
                     sanitize::clean_article(&mut article);
-                    Ok(EntryOutcome::Stored(Box::new(article)))
+                    EntryOutcome::Stored(Box::new(article))
                 }
-                Recorded::Duplicate(_) => Ok(EntryOutcome::Duplicate),
-            }
+                Recorded::Duplicate(_) => EntryOutcome::Duplicate,
+            };
+            Ok((outcome, requests))
         }
         Err(error) => {
             keep_evidence(ctx, entry, &error).await;
+            let requests = log.len() as u32;
             let failure = FailureRecord {
                 run_id,
                 site_id: ctx.site.id,
@@ -67,11 +71,11 @@ pub(super) async fn crawl_entry(
                 at: ctx.clock.now(),
                 class: error.class,
                 message: error.message.clone(),
-                is_final: !error.class.is_retryable(),
+                is_final: !error.may_heal(),
                 log,
             };
             ctx.store.record_failure(failure).await?;
-            Ok(EntryOutcome::Failed(error))
+            Ok((EntryOutcome::Failed(error), requests))
         }
     }
 }
@@ -101,6 +105,7 @@ async fn read(ctx: &CrawlContext, entry: &Entry, log: &mut Vec<RequestLog>) -> R
         message: "the adapter answered a detail with a list".into(),
         cause: None,
         evidence: None,
+        turned_away: false,
     })
 }
 

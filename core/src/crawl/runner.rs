@@ -57,7 +57,9 @@ impl<'a> Run<'a> {
         report.run_id = state.run_id;
         report.resumed |= state.resumed;
         let mut stop = ctx.bounds.stop;
-        stop.force |= state.options.force || is_full_sweep(state.runs_of_target, ctx.full_sweep_every);
+        // The run's own word, not the caller's: a run that is taken up goes on as it was begun.
+        let sweep = is_full_sweep(state.runs_of_target, ctx.full_sweep_every);
+        stop.force = state.options.force || state.gap || sweep;
         let bounds = Bounds { max_items: state.options.max_items, stop, ..ctx.bounds };
         let (target, run_id, resumed) = (ctx.target.code.clone(), state.run_id, state.resumed);
         tracing::debug!(%target, run_id, resumed, "run begins");
@@ -183,11 +185,12 @@ impl<'a> Run<'a> {
         let mut outcomes = stream::iter(entries)
             .take_while(|_| futures::future::ready(!ctx.cancel.is_cancelled()))
             .map(|entry| async move {
-                let outcome = crawl_entry(ctx, run_id, &entry).await?;
-                Ok::<_, Error>((entry, outcome))
+                let (outcome, requests) = crawl_entry(ctx, run_id, &entry).await?;
+                Ok::<_, Error>((entry, outcome, requests))
             })
             .buffer_unordered(at_once);
-        while let Some((entry, outcome)) = outcomes.try_next().await? {
+        while let Some((entry, outcome, requests)) = outcomes.try_next().await? {
+            report.requests += requests;
             match outcome {
                 EntryOutcome::Stored(article) => {
                     self.newest = self.newest.max(article.published.as_ref().map(|published| published.at));
@@ -197,7 +200,6 @@ impl<'a> Run<'a> {
                     report.items_new += 1;
                     report.attachments += done as u32;
                     report.attachments_failed += (files - done) as u32;
-                    report.requests += 1 + files as u32;
                     ctx.tell(CrawlEvent::Stored(article)).await;
                 }
                 EntryOutcome::Duplicate => {
@@ -210,8 +212,8 @@ impl<'a> Run<'a> {
                         url: entry.url,
                         title: entry.title,
                         class: error.class,
+                        will_retry: error.may_heal(),
                         message: error.message,
-                        will_retry: error.class.is_retryable(),
                     };
                     tracing::debug!(url = %line.url, class = line.class.as_str(), "{}", line.message);
                     report.failed(line.clone());
@@ -227,8 +229,9 @@ impl<'a> Run<'a> {
             None if reason == StopReason::Cancelled => RunEndState::Interrupted,
             None => RunEndState::Done,
             // A backfill that meets a bad minute goes on from its page; one that cannot get past
-            // the page it was taken up on begins anew, or it would never see the top of the list.
-            Some(error) if error.class.is_retryable() && self.pages_read > 0 => RunEndState::Interrupted,
+            // the page it was taken up on begins anew, or it would never see the top of the list. The
+            // store remembers the gap, and that next run reads the whole list.
+            Some(error) if error.may_heal() && self.pages_read > 0 => RunEndState::Interrupted,
             Some(_) => RunEndState::Failed,
         };
         let words = match list_error {
@@ -259,7 +262,7 @@ impl<'a> Run<'a> {
             title: String::new(),
             class: error.class,
             message: error.message.clone(),
-            will_retry: error.class.is_retryable(),
+            will_retry: error.may_heal(),
         };
         report.failed(line.clone());
         self.ctx.tell(CrawlEvent::Failed(line)).await;

@@ -200,6 +200,7 @@ mod tests {
             listing_done: false,
             counts: RunCounts::default(),
             runs_of_target: 0,
+            gap: false,
         }
     }
 

@@ -48,11 +48,19 @@ pub(super) struct StepError {
     pub cause: Option<Error>,
     /// What the site sent, for a page that is not shaped as expected.
     pub evidence: Option<Bytes>,
+    /// The site itself would not let us in, as against our own rules.
+    pub turned_away: bool,
 }
 
 impl StepError {
     fn new(class: ErrorClass, message: impl Into<String>) -> Self {
-        StepError { class, message: message.into(), cause: None, evidence: None }
+        StepError { class, message: message.into(), cause: None, evidence: None, turned_away: false }
+    }
+
+    /// Whether a later run tries again. A site that turns us away today (403, 429) may have had too much of
+    /// us; our own rules will say the same tomorrow.
+    pub fn may_heal(&self) -> bool {
+        self.class.is_retryable() || self.turned_away
     }
 }
 
@@ -173,8 +181,13 @@ async fn fetch_all(
         ask.body = request.body.map(Bytes::from);
         match ctx.gate.fetch(&ask).await {
             Ok(fetched) => {
-                let line = ctx.log_line(ask.url.as_str(), purpose, fetched.duration, Ok(fetched.status));
-                log.push(line);
+                log.extend(ctx.log_answer(
+                    purpose,
+                    &fetched.hops,
+                    &fetched.url,
+                    fetched.duration,
+                    fetched.status,
+                ));
                 replies.push(contract::Reply {
                     tag: request.tag,
                     status: fetched.status,
@@ -184,8 +197,7 @@ async fn fetch_all(
                 });
             }
             Err(error) => {
-                let line = ctx.log_line(ask.url.as_str(), purpose, error.duration(), Err(error.to_string()));
-                log.push(line);
+                log.extend(ctx.log_error(purpose, &ask.url, &error));
                 return Err(fetch_failed(error));
             }
         }
@@ -194,7 +206,13 @@ async fn fetch_all(
 }
 
 fn fetch_failed(error: FetchError) -> StepError {
-    StepError { class: error.class(), message: error.to_string(), cause: Some(error.into()), evidence: None }
+    StepError {
+        class: error.class(),
+        message: error.to_string(),
+        cause: Some(error.into()),
+        evidence: None,
+        turned_away: false,
+    }
 }
 
 fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {
@@ -211,10 +229,11 @@ fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {
     };
     // A status says more than the guest's reading of the page.
     let class = match (class, replies.last().map_or(0, |reply| reply.status)) {
-        (ErrorClass::Shape, 500..) => ErrorClass::Server,
+        (ErrorClass::Shape | ErrorClass::Blocked, 500..) => ErrorClass::Server,
         (ErrorClass::Shape, 401) => ErrorClass::Auth,
         (ErrorClass::Shape, 403 | 405 | 412 | 429) => ErrorClass::Blocked,
         _ => class,
     };
-    StepError { class, message, cause: None, evidence }
+    let turned_away = class == ErrorClass::Blocked;
+    StepError { class, message, cause: None, evidence, turned_away }
 }

@@ -165,6 +165,20 @@ impl FetchError {
         self.0.duration
     }
 
+    /// Whether a request went to [`FetchError::url`], or was about to: what the rules forbid is never sent.
+    pub fn was_sent(&self) -> bool {
+        use FetchErrorKind::*;
+        !matches!(
+            self.0.kind,
+            NotGranted(_)
+                | NotPublic(_)
+                | ForbiddenAddress { .. }
+                | RedirectLoop
+                | TooManyRedirects(_)
+                | Setup(_)
+        )
+    }
+
     /// The class of the error.
     pub fn class(&self) -> ErrorClass {
         use FetchErrorKind::*;

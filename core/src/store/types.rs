@@ -82,6 +82,9 @@ pub struct RunState {
     pub counts: RunCounts,
     /// How many runs of the target came to their end before: every so many of them one sweeps the whole list.
     pub runs_of_target: u32,
+    /// Whether a run broke off in the midst of the list and none was done since: below its last page
+    /// there may be articles that a run which stops at known ones would never reach.
+    pub gap: bool,
 }
 
 /// What identifies a document before it is fetched.
@@ -107,6 +110,9 @@ pub enum Known {
     New,
     /// This target stored it: `duplicate_url_hash`, the reason to stop.
     SameTarget,
+    /// This target stored it in its unfinished run. The list has moved on since that run read the page
+    /// before this one: no reason to stop.
+    ThisRun,
     /// Another target stored it, or it is stored under another address with the same identifier of
     /// the site: `duplicate_other_target`, the reason to skip it and go on.
     OtherTarget,

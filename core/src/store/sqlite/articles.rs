@@ -41,12 +41,19 @@ fn stored(
     url_hash: &str,
     native: Option<&str>,
 ) -> Result<Known, rusqlite::Error> {
-    let owner: Option<i64> = db
-        .prepare_cached("SELECT target_id FROM article WHERE url_hash = ?")?
-        .query_row([url_hash], |row| row.get(0))
+    let owner: Option<(i64, bool)> = db
+        .prepare_cached(
+            "SELECT target_id, coalesce(run_id = (SELECT id FROM crawl_run WHERE target_id = ?2
+                 AND state IN ('running', 'interrupted')), 0) FROM article WHERE url_hash = ?1",
+        )?
+        .query_row(params![url_hash, target_id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    if let Some(owner) = owner {
-        return Ok(if owner == target_id { Known::SameTarget } else { Known::OtherTarget });
+    if let Some((owner, this_run)) = owner {
+        return Ok(match owner == target_id {
+            true if this_run => Known::ThisRun,
+            true => Known::SameTarget,
+            false => Known::OtherTarget,
+        });
     }
     let Some(native) = native else { return Ok(Known::New) };
     let twin = db

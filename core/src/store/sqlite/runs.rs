@@ -30,11 +30,17 @@ pub(super) fn begin(
     let ended: u32 = db
         .prepare_cached("SELECT count(*) FROM crawl_run WHERE target_id = ? AND state IN ('done', 'failed')")?
         .query_row([target_id], |row| row.get(0))?;
+    let gap = db
+        .prepare_cached(
+            "SELECT 1 FROM crawl_run WHERE target_id = ?1 AND state = 'failed' AND pages > 0 AND NOT listing_done
+                 AND id > (SELECT coalesce(max(id), 0) FROM crawl_run WHERE target_id = ?1 AND state = 'done')",
+        )?
+        .exists([target_id])?;
     let unfinished = db
         .prepare_cached(
             "SELECT * FROM crawl_run WHERE target_id = ? AND state IN ('running', 'interrupted')",
         )?
-        .query_row([target_id], |row| run_state(row, ended))
+        .query_row([target_id], |row| run_state(row, ended, gap))
         .optional()?;
     if let Some(run) = unfinished {
         db.prepare_cached(
@@ -57,10 +63,11 @@ pub(super) fn begin(
         listing_done: false,
         counts: RunCounts::default(),
         runs_of_target: ended,
+        gap,
     })
 }
 
-fn run_state(row: &Row<'_>, runs_of_target: u32) -> rusqlite::Result<RunState> {
+fn run_state(row: &Row<'_>, runs_of_target: u32, gap: bool) -> rusqlite::Result<RunState> {
     Ok(RunState {
         run_id: row.get("id")?,
         resumed: true,
@@ -80,6 +87,7 @@ fn run_state(row: &Row<'_>, runs_of_target: u32) -> rusqlite::Result<RunState> {
             requests: row.get("requests")?,
         },
         runs_of_target,
+        gap,
     })
 }
 

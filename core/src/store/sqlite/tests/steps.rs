@@ -77,7 +77,7 @@ async fn an_article_comes_back_as_it_was_recorded() {
         assert_eq!(bench.store.find_article(key).await.unwrap(), None, "{key}");
     }
     let again = bench.store.record_article(record).await.unwrap();
-    assert_eq!(again, Recorded::Duplicate(Known::SameTarget), "a repeated step stores nothing twice");
+    assert_eq!(again, Recorded::Duplicate(Known::ThisRun), "a repeated step stores nothing twice");
     assert!(bench.store.check().await.unwrap().is_empty());
 }
 
@@ -112,7 +112,7 @@ async fn what_is_known_follows_i10() {
 
     let longer = format!("{}8", "9".repeat(79));
     for (url, native, site_id, target_id, known) in [
-        ("https://a/1", None, bench.site_id, bench.target_id, Known::SameTarget),
+        ("https://a/1", None, bench.site_id, bench.target_id, Known::ThisRun),
         ("https://a/1", None, bench.site_id, other, Known::OtherTarget),
         ("https://a/1", None, foreign, 99, Known::OtherTarget),
         ("https://b/1", Some("https://a/1"), bench.site_id, bench.target_id, Known::OtherTarget),
@@ -136,6 +136,11 @@ async fn what_is_known_follows_i10() {
     let revived = bench.list(bench.target_id, vec![entry("https://a/4", None)]).await;
     assert_eq!(revived[0].id, listed[3].id, "it keeps its number");
     assert_eq!(store.waiting(bench.target_id, 10).await.unwrap().len(), 2);
+    let end = RunEnd { state: RunEndState::Done, reason: "last_page".into(), last_article_time: None };
+    store.end_run(bench.run_id, end, NOW).await.unwrap();
+    let key = EntryKey { url_hash: hash("https://a/1"), native_id: None };
+    let known = store.known(bench.site_id, bench.target_id, vec![key]).await.unwrap();
+    assert_eq!(known, [Known::SameTarget], "once its run is over, it is the border of history");
 }
 
 #[tokio::test]

@@ -1,0 +1,17 @@
+//! What a crawl promises, end to end: real TLS sockets, the real adapter in its sandbox, the real store on a real
+//! disk. The replica lives in the test's process; the crawler is the library, or the `dibao` program where the
+//! promise is about a process that dies. One file per promise.
+
+mod articles;
+mod bed;
+mod crash;
+mod failures;
+mod files;
+mod incremental;
+mod limits;
+mod pace;
+mod program;
+mod resume;
+mod signals;
+mod snapshot;
+mod streaming;
