@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use dibao::Engine;
 use dibao::config::parse_site;
 use dibao::store::Durability;
@@ -40,8 +40,8 @@ columns:
     )
 }
 
-/// Crawls all hosts at once into an empty data directory; the number of articles stored.
-pub async fn crawl(world: &World, data: &Path, adapters: &Path, durability: Durability) -> Result<u64> {
+/// Opens a data directory.
+async fn open(world: &World, data: &Path, adapters: &Path, durability: Durability) -> Result<Engine> {
     let mut builder = Engine::builder()
         .data_dir(data)
         .adapters(adapters)
@@ -51,14 +51,24 @@ pub async fn crawl(world: &World, data: &Path, adapters: &Path, durability: Dura
     for host in &world.hosts {
         builder = builder.resolve(host, world.addr);
     }
-    let engine = builder.build().await?;
-    let mut crawls = Vec::new();
+    Ok(builder.build().await?)
+}
+
+/// What is done once before the first crawl: the sites are imported, for which the adapter is compiled.
+pub async fn import(world: &World, data: &Path, adapters: &Path, durability: Durability) -> Result<()> {
+    let engine = open(world, data, adapters, durability).await?;
     for host in &world.hosts {
-        let site = parse_site(&site_file(host), host)?;
-        let change = engine.import_site_config(&site).await?;
-        let target = change.added.into_iter().next().context("a target")?;
-        crawls.push(tokio::spawn(engine.crawl(target).run()));
+        engine.import_site_config(&parse_site(&site_file(host), host)?).await?;
     }
+    Ok(())
+}
+
+/// Crawls all imported sites at once; the number of articles stored.
+pub async fn crawl(world: &World, data: &Path, adapters: &Path, durability: Durability) -> Result<u64> {
+    let engine = open(world, data, adapters, durability).await?;
+    let targets = engine.store().targets(None).await?;
+    let crawls: Vec<_> =
+        targets.into_iter().map(|(_, target)| tokio::spawn(engine.crawl(target.code).run())).collect();
     let mut stored = 0;
     for crawl in crawls {
         let report = crawl.await??;

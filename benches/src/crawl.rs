@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use dibao::store::Durability;
 
 use crate::figures::{Figure, Goal, Samples};
@@ -31,20 +32,38 @@ pub enum Survives {
     Process,
 }
 
-/// In the child: one crawl into an empty directory.
+impl Survives {
+    fn durability(self) -> Durability {
+        match self {
+            Survives::Power => Durability::Power,
+            Survives::Process => Durability::Process,
+        }
+    }
+}
+
+/// In the child: imports the sites into an empty directory, where there is something to import.
+pub fn prepare(who: Who, survives: Survives, state: &Path, data: &Path, adapters: &Path) -> Result<()> {
+    let world = World::read(state)?;
+    match who {
+        Who::Bare => Ok(()),
+        Who::Dibao => tokio::runtime::Runtime::new()?.block_on(contender::import(
+            &world,
+            data,
+            adapters,
+            survives.durability(),
+        )),
+    }
+}
+
+/// In the child: one crawl into a directory that was prepared.
 pub fn once(who: Who, survives: Survives, state: &Path, data: &Path, adapters: &Path) -> Result<Usage> {
     let begin = Instant::now();
     let world = World::read(state)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Runtime::new()?;
     let stored = runtime.block_on(async {
-        match (who, survives) {
-            (Who::Bare, survives) => bare::crawl(&world, data, survives == Survives::Power).await,
-            (Who::Dibao, Survives::Power) => {
-                contender::crawl(&world, data, adapters, Durability::Power).await
-            }
-            (Who::Dibao, Survives::Process) => {
-                contender::crawl(&world, data, adapters, Durability::Process).await
-            }
+        match who {
+            Who::Bare => bare::crawl(&world, data, survives == Survives::Power).await,
+            Who::Dibao => contender::crawl(&world, data, adapters, survives.durability()).await,
         }
     })?;
     drop(runtime);
@@ -134,21 +153,28 @@ fn compare(survives: Survives, size: Size, dibao: &[Usage], bare: &[Usage]) -> V
     ]
 }
 
+/// Prepares and crawls, each in a process of its own. The data stays until the end of the experiment: ext4 is slow to
+/// give out again what was freed a moment ago, and the next contender would pay for it.
 fn child(who: Who, survives: Survives, server: &Server, dir: &Path, adapters: &Path) -> Result<Usage> {
-    let data = tempfile::tempdir_in(dir)?;
-    let name = |value: &dyn Fn() -> Option<String>| value().unwrap_or_default();
-    let output = Command::new(std::env::current_exe()?)
-        .arg("crawl-once")
-        .args(["--who", &name(&|| Some(who.to_possible_value()?.get_name().to_owned()))])
-        .args(["--survives", &name(&|| Some(survives.to_possible_value()?.get_name().to_owned()))])
-        .arg("--state")
-        .arg(&server.state)
-        .arg("--data")
-        .arg(data.path())
-        .arg("--adapters")
-        .arg(adapters)
-        .output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
-    let line = serde_json::from_slice(&output.stdout).context("no figures came back")?;
+    let data = tempfile::tempdir_in(dir)?.keep();
+    let name =
+        |value: Option<PossibleValue>| value.map(|value| value.get_name().to_owned()).unwrap_or_default();
+    let mut line = Vec::new();
+    for command in ["prepare-once", "crawl-once"] {
+        let output = Command::new(std::env::current_exe()?)
+            .arg(command)
+            .args(["--who", &name(who.to_possible_value())])
+            .args(["--survives", &name(survives.to_possible_value())])
+            .arg("--state")
+            .arg(&server.state)
+            .arg("--data")
+            .arg(&data)
+            .arg("--adapters")
+            .arg(adapters)
+            .output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
+        line = output.stdout;
+    }
+    let line = serde_json::from_slice(&line).context("no figures came back")?;
     Usage::from_json(&line).context("figures are missing")
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use dibao_benches::crawl::{Survives, Who};
 use dibao_benches::{crawl, figures, list, load};
 
@@ -30,18 +30,9 @@ enum Command {
         adapters: PathBuf,
     },
     #[command(hide = true)]
-    CrawlOnce {
-        #[arg(long)]
-        who: Who,
-        #[arg(long)]
-        survives: Survives,
-        #[arg(long)]
-        state: PathBuf,
-        #[arg(long)]
-        data: PathBuf,
-        #[arg(long)]
-        adapters: PathBuf,
-    },
+    PrepareOnce(Crawl),
+    #[command(hide = true)]
+    CrawlOnce(Crawl),
     #[command(hide = true)]
     LoadOnce {
         #[arg(long)]
@@ -49,6 +40,20 @@ enum Command {
         #[arg(long)]
         cache: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+struct Crawl {
+    #[arg(long)]
+    who: Who,
+    #[arg(long)]
+    survives: Survives,
+    #[arg(long)]
+    state: PathBuf,
+    #[arg(long)]
+    data: PathBuf,
+    #[arg(long)]
+    adapters: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -78,8 +83,9 @@ fn main() -> Result<()> {
             }
             println!("{}", figures::table(&all));
         }
-        Command::CrawlOnce { who, survives, state, data, adapters } => {
-            println!("{}", crawl::once(who, survives, &state, &data, &adapters)?.to_json());
+        Command::PrepareOnce(c) => crawl::prepare(c.who, c.survives, &c.state, &c.data, &c.adapters)?,
+        Command::CrawlOnce(c) => {
+            println!("{}", crawl::once(c.who, c.survives, &c.state, &c.data, &c.adapters)?.to_json());
         }
         Command::LoadOnce { adapters, cache } => {
             let (took, hit) = load::once(&adapters, &cache)?;

@@ -46,10 +46,11 @@ async fn dibao_and_the_yardstick_store_the_same_articles() -> Result<()> {
     let (one, two) = (tempfile::tempdir()?, tempfile::tempdir()?);
 
     assert_eq!(bare::crawl(&world, one.path(), false).await?, 60);
-    let number = contender::crawl(&world, two.path(), Path::new(&adapters), Durability::Process)
+    let adapters = Path::new(&adapters);
+    contender::import(&world, two.path(), adapters, Durability::Process)
         .await
         .context("are the adapters built? `cargo xtask adapters`")?;
-    assert_eq!(number, 60);
+    assert_eq!(contender::crawl(&world, two.path(), adapters, Durability::Process).await?, 60);
 
     let bare = stored(one.path(), "bare.db", "SELECT url, title, source, raw_path, text_path FROM article")?;
     let dibao = stored(
