@@ -126,7 +126,7 @@ async fn assemble(ctx: &CrawlContext, entry: &Entry, read: Read, log: &mut Vec<R
     let downloaded = attachments.iter().filter(|file| file.status == DownloadStatus::Done).count();
     let status = status(Findings {
         text_chars: extracted.text.chars().count(),
-        html_chars: extracted.content_html.chars().count(),
+        html_chars: extracted.html_chars,
         downloaded,
         attachments: named,
         images: extracted.inline_image_count as usize,
