@@ -29,18 +29,39 @@ struct Read {
     text_path: String,
 }
 
-/// Reads and stores one entry. An `Err` is the store's: it ends the run.
-pub(super) async fn crawl_entry(
+/// What was read of an entry, ready to be recorded.
+pub(super) struct EntryRead {
+    found: Result<Article, StepError>,
+    log: Vec<RequestLog>,
+    /// The adapter's session, when the entry changed it.
+    session: Option<Vec<u8>>,
+}
+
+/// Fetches one entry with its files. An `Err` is the store's: it ends the run.
+pub(super) async fn read_entry(ctx: &CrawlContext, entry: &Entry) -> Result<EntryRead, Error> {
+    let mut log = Vec::new();
+    let before = ctx.session();
+    let found = match read(ctx, entry, &mut log).await {
+        Ok(read) => Ok(assemble(ctx, entry, read?, &mut log).await),
+        Err(error) => {
+            keep_evidence(ctx, entry, &error).await;
+            Err(error)
+        }
+    };
+    let session = Some(ctx.session()).filter(|session| *session != before);
+    Ok(EntryRead { found, log, session })
+}
+
+/// Records what was read in one transaction. An `Err` is the store's: it ends the run.
+pub(super) async fn record_entry(
     ctx: &CrawlContext,
     run_id: i64,
     entry: &Entry,
+    read: EntryRead,
 ) -> Result<EntryOutcome, Error> {
-    let mut log = Vec::new();
-    let before = ctx.session();
-    match read(ctx, entry, &mut log).await {
-        Ok(read) => {
-            let article = assemble(ctx, entry, read?, &mut log).await;
-            let session = Some(ctx.session()).filter(|session| *session != before);
+    let EntryRead { found, log, session } = read;
+    match found {
+        Ok(article) => {
             let record = ArticleRecord {
                 run_id,
                 site_id: ctx.site.id,
@@ -56,7 +77,6 @@ pub(super) async fn crawl_entry(
             }
         }
         Err(error) => {
-            keep_evidence(ctx, entry, &error).await;
             let failure = FailureRecord {
                 run_id,
                 site_id: ctx.site.id,

@@ -38,9 +38,6 @@ pub const DATABASE: &str = "dibao.db";
 /// How long a statement waits for another process. Its longest reason is a checkpoint on a slow disk.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Bytes of a page of the database.
-const PAGE: u32 = 16 * 1024;
-
 /// How often a transaction is begun anew after [`BUSY`] passed, before the caller hears of it.
 const BUSY_TRIES: u32 = 3;
 
@@ -95,8 +92,6 @@ fn connect(path: &Path, durability: Durability) -> Result<Connection, StoreError
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.busy_timeout(BUSY).map_err(fail)?;
-    // Only a database that is still empty takes it. A text fills ten of the usual 4 KB pages, each written twice.
-    connection.pragma_update(None, "page_size", PAGE).map_err(fail)?;
     // Two processes that make the same new database at once: the switch to WAL does not wait by itself.
     let mut tries = 0;
     while let Err(error) = connection.pragma_update(None, "journal_mode", "wal") {
@@ -118,7 +113,7 @@ fn connect(path: &Path, durability: Durability) -> Result<Connection, StoreError
         // 16 MB of pages, in KiB as SQLite wants it.
         ("cache_size", "-16000"),
         // A checkpoint every 16 MB of log instead of 4: a backfill rewrites the same index pages over and over.
-        ("wal_autocheckpoint", "1000"),
+        ("wal_autocheckpoint", "4000"),
         ("journal_size_limit", "67108864"),
     ] {
         connection.pragma_update(None, name, value).map_err(fail)?;
