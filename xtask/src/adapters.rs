@@ -64,6 +64,11 @@ pub fn run(workspace: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Where cargo puts what it builds.
+pub fn target_dir(workspace: &Path) -> Result<PathBuf> {
+    Ok(guests(workspace)?.1)
+}
+
 /// The adapter crates of the workspace, and where cargo puts what it builds.
 fn guests(workspace: &Path) -> Result<(Vec<Guest>, PathBuf)> {
     let output = cargo(workspace)

@@ -1,6 +1,7 @@
 //! `cargo xtask <command>`: what a contributor runs. One file per command; nothing is decided here.
 
 mod adapters;
+mod bench;
 mod demo;
 mod setup;
 mod steps;
@@ -27,6 +28,15 @@ enum Command {
     Demo,
     /// The whole check: formatting, lints, unit, property, doc and end-to-end tests.
     Test,
+    /// Measure against plain code for the same job and print the table of ratios.
+    Bench {
+        /// A short run: fewer rounds, fewer articles.
+        #[arg(long)]
+        quick: bool,
+        /// Only `list`, `load` or `crawl`.
+        #[arg(long)]
+        only: Option<String>,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -35,6 +45,7 @@ fn main() -> anyhow::Result<()> {
         Command::Adapters => adapters::run(&workspace()),
         Command::Demo => demo::run_demo(&workspace()),
         Command::Test => test::run_all(&workspace()),
+        Command::Bench { quick, only } => bench::run(&workspace(), quick, only.as_deref()),
     }
 }
 

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
-
 use super::attachments::download_all;
 use super::context::CrawlContext;
 use super::turns::{OwnedCall, StepError, drive};
 use super::verdict::{Findings, status};
 use crate::adapter::{Step, contract};
+use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::extract::{self, Extracted};
-use crate::model::{Article, DownloadStatus, Entry, RequestLog};
-use crate::store::{ArticleRecord, FailureRecord, Recorded, layout, sanitize};
+use crate::model::{Article, DownloadStatus, Entry, Published, RequestLog};
+use crate::store::{ArticleRecord, FailureRecord, Recorded, StoreError, layout, sanitize};
 
 /// What became of one entry.
 pub(super) enum EntryOutcome {
@@ -21,26 +20,50 @@ pub(super) enum EntryOutcome {
     Failed(StepError),
 }
 
-/// The part of an article that its page gives.
+/// The part of an article that its page gives, with its files written.
 struct Read {
     extracted: Extracted,
-    raw: Bytes,
+    published: Option<Published>,
+    fetched_at: Timestamp,
+    raw_html_path: String,
+    text_path: String,
 }
 
-/// Reads and stores one entry; how it ended, and how many requests it took. An `Err` is the store's: it
-/// ends the run.
-pub(super) async fn crawl_entry(
+/// What was read of an entry, ready to be recorded.
+pub(super) struct EntryRead {
+    found: Result<Article, StepError>,
+    log: Vec<RequestLog>,
+    /// The adapter's session, when the entry changed it.
+    session: Option<Vec<u8>>,
+}
+
+/// Fetches one entry with its files. An `Err` is the store's: it ends the run.
+pub(super) async fn read_entry(ctx: &CrawlContext, entry: &Entry) -> Result<EntryRead, Error> {
+    let mut log = Vec::new();
+    let before = ctx.session();
+    let found = match read(ctx, entry, &mut log).await {
+        Ok(read) => Ok(assemble(ctx, entry, read?, &mut log).await),
+        Err(error) => {
+            keep_evidence(ctx, entry, &error).await;
+            Err(error)
+        }
+    };
+    let session = Some(ctx.session()).filter(|session| *session != before);
+    Ok(EntryRead { found, log, session })
+}
+
+/// Records what was read in one transaction; how it ended, and how many requests it took. An `Err` is the
+/// store's: it ends the run.
+pub(super) async fn record_entry(
     ctx: &CrawlContext,
     run_id: i64,
     entry: &Entry,
+    read: EntryRead,
 ) -> Result<(EntryOutcome, u32), Error> {
-    let mut log = Vec::new();
-    let before = ctx.session();
-    match read(ctx, entry, &mut log).await {
-        Ok(read) => {
-            let mut article = assemble(ctx, entry, read, &mut log).await?;
-            let session = Some(ctx.session()).filter(|session| *session != before);
-            let requests = log.len() as u32;
+    let EntryRead { found, log, session } = read;
+    let requests = log.len() as u32;
+    match found {
+        Ok(mut article) => {
             let record = ArticleRecord {
                 run_id,
                 site_id: ctx.site.id,
@@ -61,8 +84,6 @@ pub(super) async fn crawl_entry(
             Ok((outcome, requests))
         }
         Err(error) => {
-            keep_evidence(ctx, entry, &error).await;
-            let requests = log.len() as u32;
             let failure = FailureRecord {
                 run_id,
                 site_id: ctx.site.id,
@@ -80,7 +101,12 @@ pub(super) async fn crawl_entry(
     }
 }
 
-async fn read(ctx: &CrawlContext, entry: &Entry, log: &mut Vec<RequestLog>) -> Result<Read, StepError> {
+/// Reads the page of an entry and writes its files. The inner error is the store's.
+async fn read(
+    ctx: &CrawlContext,
+    entry: &Entry,
+    log: &mut Vec<RequestLog>,
+) -> Result<Result<Read, StoreError>, StepError> {
     let row = contract::Entry {
         url: entry.url.clone(),
         title: entry.title.clone(),
@@ -90,12 +116,22 @@ async fn read(ctx: &CrawlContext, entry: &Entry, log: &mut Vec<RequestLog>) -> R
         fields: entry.fields.clone(),
     };
     let (known, site_name) = (entry.clone(), ctx.site.name.clone());
-    let (zone, now) = (ctx.zone, ctx.clock.now());
+    let (site, target) = (ctx.site.code.clone(), ctx.target.code.clone());
+    let (zone, clock, files) = (ctx.zone, ctx.clock.clone(), ctx.files.clone());
+    // The files are written here, on the thread that has the page in its hands: no copy and no further hop.
     let read = drive(ctx, OwnedCall::Detail { entry: row }, log, move |step, pages| match step {
         Step::Article(found) => {
-            let extracted = extract::article(&found, pages, &known, &site_name, zone, now);
-            let raw = pages.last().map(|reply| Bytes::copy_from_slice(&reply.body)).unwrap_or_default();
-            Some(Read { extracted, raw })
+            let fetched_at = clock.now();
+            let extracted = extract::article(&found, pages, &known, &site_name, zone, fetched_at);
+            let published = extracted.published.clone().or_else(|| known.published.clone());
+            let (when, hash) = (published.as_ref(), &known.url_hash);
+            let raw_html_path = layout::raw_html_path(&site, &target, when, fetched_at, hash);
+            let text_path = layout::text_path(&site, &target, when, fetched_at, hash);
+            let raw = pages.last().map_or(&[][..], |reply| &reply.body);
+            let written = files
+                .write_now(&raw_html_path, raw)
+                .and_then(|()| files.write_now(&text_path, extracted.text.as_bytes()));
+            Some(written.map(|()| Read { extracted, published, fetched_at, raw_html_path, text_path }))
         }
         _ => None,
     })
@@ -109,43 +145,29 @@ async fn read(ctx: &CrawlContext, entry: &Entry, log: &mut Vec<RequestLog>) -> R
     })
 }
 
-/// Writes the files and puts the article together. Every path follows from the entry alone, so a
+/// Downloads the attachments and puts the article together. Every path follows from the entry alone, so a
 /// run that was killed here writes the same files again.
-async fn assemble(
-    ctx: &CrawlContext,
-    entry: &Entry,
-    read: Read,
-    log: &mut Vec<RequestLog>,
-) -> Result<Article, Error> {
-    let Read { extracted, raw } = read;
-    let fetched_at = ctx.clock.now();
-    let published = extracted.published.or_else(|| entry.published.clone());
+async fn assemble(ctx: &CrawlContext, entry: &Entry, read: Read, log: &mut Vec<RequestLog>) -> Article {
+    let Read { extracted, published, fetched_at, raw_html_path, text_path } = read;
     let named = extracted.attachments.len();
     let attachments = download_all(ctx, entry, extracted.attachments, log).await;
     let downloaded = attachments.iter().filter(|file| file.status == DownloadStatus::Done).count();
     let status = status(Findings {
         text_chars: extracted.text.chars().count(),
-        html_chars: extracted.content_html.chars().count(),
+        html_chars: extracted.html_chars,
         downloaded,
         attachments: named,
         images: extracted.inline_image_count as usize,
     });
-    let (site, target) = (&ctx.site.code, &ctx.target.code);
-    let hash = &entry.url_hash;
-    let raw_html_path = layout::raw_html_path(site, target, published.as_ref(), fetched_at, hash);
-    let text_path = layout::text_path(site, target, published.as_ref(), fetched_at, hash);
-    ctx.files.write(&raw_html_path, raw).await?;
-    ctx.files.write(&text_path, Bytes::from(extracted.text.clone())).await?;
-
     let mut fields: BTreeMap<String, String> = entry.fields.iter().cloned().collect();
     fields.extend(extracted.fields);
     let mut take = |name: &str, fallback: &Option<String>| {
         fields.remove(name).filter(|value| !value.trim().is_empty()).or_else(|| fallback.clone())
     };
-    Ok(Article {
+    Article {
         id: entry.id,
-        site: site.clone(),
-        target: target.clone(),
+        site: ctx.site.code.clone(),
+        target: ctx.target.code.clone(),
         url: entry.url.clone(),
         url_hash: entry.url_hash.clone(),
         native_post_id: entry.native_id.clone(),
@@ -173,7 +195,7 @@ async fn assemble(
         metadata: fields,
         fetched_at,
         attachments,
-    })
+    }
 }
 
 /// A page that is not shaped as expected is kept, so that somebody can see what changed.

@@ -7,7 +7,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::context::CrawlContext;
 use super::dedup::{Decision, Row};
-use super::detail::{EntryOutcome, crawl_entry, keep_evidence};
+use super::detail::{EntryOutcome, keep_evidence, read_entry, record_entry};
 use super::list::list_page;
 use super::report::{CrawlEvent, FailureLine, Report};
 use super::step::{Action, Bounds, Crawl, StopReason, follow_up, is_full_sweep};
@@ -19,6 +19,10 @@ use crate::store::{EntryKey, PageRecord, RunEnd, RunEndState, RunOptions, RunSta
 
 /// How many entries an earlier run left behind are taken from the store at a time.
 const LEFTOVERS: u32 = 500;
+
+/// How many entries that were read may wait for the store while further ones are fetched: what a commit that takes
+/// a while brings together. Each holds its text.
+const STORING: usize = 8;
 
 /// Crawls a target: takes up the unfinished run, if there is one, then makes the one asked for.
 pub(crate) async fn run(ctx: &CrawlContext, asked: RunOptions) -> Result<Report, Error> {
@@ -177,7 +181,7 @@ impl<'a> Run<'a> {
         Ok(Ok(entries))
     }
 
-    /// Fetches entries, `site.concurrency` at a time. A cancelled run starts no further one.
+    /// Fetches entries, `site.concurrency` at a time, and stores them meanwhile. A cancelled run starts no further one.
     async fn fetch(&mut self, entries: Vec<Entry>, report: &mut Report) -> Result<(), Error> {
         self.tried.extend(entries.iter().map(|entry| entry.id));
         let (ctx, run_id) = (self.ctx, self.state.run_id);
@@ -185,10 +189,16 @@ impl<'a> Run<'a> {
         let mut outcomes = stream::iter(entries)
             .take_while(|_| futures::future::ready(!ctx.cancel.is_cancelled()))
             .map(|entry| async move {
-                let (outcome, requests) = crawl_entry(ctx, run_id, &entry).await?;
+                let read = read_entry(ctx, &entry).await?;
+                Ok::<_, Error>((entry, read))
+            })
+            .buffer_unordered(at_once)
+            .map(|done| async move {
+                let (entry, read) = done?;
+                let (outcome, requests) = record_entry(ctx, run_id, &entry, read).await?;
                 Ok::<_, Error>((entry, outcome, requests))
             })
-            .buffer_unordered(at_once);
+            .buffer_unordered(STORING);
         while let Some((entry, outcome, requests)) = outcomes.try_next().await? {
             report.requests += requests;
             match outcome {

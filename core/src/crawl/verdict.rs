@@ -1,5 +1,6 @@
 //! Whether a fetched page is an article worth keeping as `ready` (S2-40).
 
+use crate::extract::ENOUGH_HTML;
 use crate::model::ArticleStatus;
 
 /// What was found on a page.
@@ -7,7 +8,7 @@ use crate::model::ArticleStatus;
 pub struct Findings {
     /// Characters of text.
     pub text_chars: usize,
-    /// Characters of content HTML.
+    /// Characters of content HTML, counted as far as [`ENOUGH_HTML`].
     pub html_chars: usize,
     /// Attachments that were downloaded.
     pub downloaded: usize,
@@ -32,7 +33,7 @@ pub fn status(found: Findings) -> ArticleStatus {
         || found.attachments >= 1
         || found.images >= 1
         // A table of names or figures may hold little text and much markup.
-        || found.html_chars >= 500;
+        || found.html_chars >= ENOUGH_HTML;
     if ready { ArticleStatus::Ready } else { ArticleStatus::Failed }
 }
 

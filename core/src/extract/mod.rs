@@ -16,7 +16,7 @@ mod select;
 mod text;
 mod title;
 
-pub use article::{Extracted, article};
+pub use article::{ENOUGH_HTML, Extracted, article};
 pub use charset::{Decoded, decode};
 pub use date::parse_published;
 pub use normalize::{normalize_url, url_hash};

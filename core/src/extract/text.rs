@@ -189,7 +189,7 @@ impl Lines {
     fn push(&mut self, text: &str) {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
-            let end = rest.find(is_special).unwrap_or(rest.len());
+            let end = next_special(rest);
             if end > 0 {
                 self.flush();
                 self.text.push_str(&rest[..end]);
@@ -227,6 +227,34 @@ impl Lines {
             self.held.clear();
         }
     }
+}
+
+/// Where the first special character is, or the end. Nearly all characters of these pages are seen to be plain by
+/// their first byte alone.
+fn next_special(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(first) = bytes.get(at) {
+        let width = match first {
+            0x21..=0x7f => {
+                at += 1;
+                continue;
+            }
+            0xe4..=0xee => {
+                at += 3;
+                continue;
+            }
+            0x00..=0x20 => 1,
+            0x80..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xff => 4,
+        };
+        if text[at..].chars().next().is_some_and(is_special) {
+            return at;
+        }
+        at += width;
+    }
+    text.len()
 }
 
 fn is_special(c: char) -> bool {
@@ -300,6 +328,11 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn the_first_special_character_is_found_wherever_it_is(text in "[a中。，“\u{3000}\u{feff}\u{a0}é\u{1680}\u{e000}😀 \u{200b}\u{0}\u{85}]{0,12}") {
+            proptest::prop_assert_eq!(next_special(&text), text.find(is_special).unwrap_or(text.len()));
+        }
+
         #[test]
         fn text_is_trimmed_and_has_no_runs_of_blank_lines(html in "(<[/]?(div|table|tr|td|br|p|li|pre)>|&nbsp;|[a-z \n]|中){0,60}") {
             let text = text(&html);

@@ -43,8 +43,8 @@ struct Inner {
     /// Held as long as this value lives: tells others that `tmp` is in use.
     _tmp_lock: File,
     next: AtomicU64,
-    /// Directories that exist and were seen to be inside the root.
-    made: Mutex<HashSet<PathBuf>>,
+    /// Directories, relative, that exist and were seen to be inside the root.
+    made: Mutex<HashSet<String>>,
     /// Directories with entries that power loss could take back.
     unsettled: Mutex<HashSet<PathBuf>>,
 }
@@ -207,12 +207,18 @@ impl Files {
     /// The place of a file, with its directory made.
     pub(super) fn place(&self, rel: &str) -> Result<PathBuf, StoreError> {
         let path = self.inner.root.join(layout::checked(rel)?);
-        let dir = path.parent().unwrap_or(&self.inner.root).to_path_buf();
-        if lock(&self.inner.made).contains(&dir) {
+        let dir = rel.rsplit_once('/').map_or("", |(dir, _)| dir);
+        if lock(&self.inner.made).contains(dir) {
             return Ok(path);
         }
         let path = self.os_path(rel)?;
-        self.make_dir(&dir)?;
+        self.make_dir(path.parent().unwrap_or(&self.inner.root))?;
+        let mut made = lock(&self.inner.made);
+        // One directory per article with attachments: forget before it grows without end.
+        if made.len() > 10_000 {
+            made.clear();
+        }
+        made.insert(dir.to_owned());
         Ok(path)
     }
 
@@ -249,12 +255,6 @@ impl Files {
             let parents = fresh.iter().filter_map(|dir| dir.parent()).map(Path::to_path_buf);
             lock(&self.inner.unsettled).extend(parents);
         }
-        let mut made = lock(&self.inner.made);
-        // One directory per article with attachments: forget before it grows without end.
-        if made.len() > 10_000 {
-            made.clear();
-        }
-        made.insert(dir.to_path_buf());
         Ok(())
     }
 }

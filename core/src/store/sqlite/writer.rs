@@ -1,14 +1,15 @@
 //! The one writer: a thread that takes steps from a bounded queue and commits them in groups.
 //!
-//! While one group is on its way to the disk the next one gathers, so sixteen callers share one fsync without
-//! anybody waiting for company. Each step runs in a savepoint: one that fails takes back itself only. Answers
-//! are given after the commit. Should a whole group be lost (a full disk), its steps are tried one by one, so
-//! that each succeeds or hears its own reason; that is why a step can be run twice.
+//! While one group is on its way to the disk the next one gathers, so sixteen callers share one fsync; a busy
+//! store also leaves a few milliseconds between two commits. Each step runs in a savepoint: one that fails takes
+//! back itself only. Answers are given after the commit. Should a whole group be lost (a full disk), its steps
+//! are tried one by one, so that each succeeds or hears its own reason; that is why a step can be run twice.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, oneshot};
@@ -23,6 +24,10 @@ const QUEUE: usize = 256;
 
 /// Steps in one transaction: keeps the first of a burst from waiting for all of it.
 const GROUP: usize = 128;
+
+/// The least time between two commits. Each writes the pages of a dozen indexes again, however few rows it brings;
+/// a store that is not busy never waits for this.
+const BETWEEN_COMMITS: Duration = Duration::from_millis(4);
 
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -107,9 +112,20 @@ struct Group {
 impl Group {
     fn work(self, mut steps: mpsc::Receiver<Box<dyn Job>>) {
         let mut jobs = Vec::with_capacity(GROUP);
+        let mut last: Option<Instant> = None;
         while steps.blocking_recv_many(&mut jobs, GROUP) > 0 {
+            let early = last.and_then(|last| BETWEEN_COMMITS.checked_sub(last.elapsed()));
+            if let Some(early) = early {
+                std::thread::sleep(early);
+                while jobs.len() < GROUP
+                    && let Ok(job) = steps.try_recv()
+                {
+                    jobs.push(job);
+                }
+            }
             let taken = std::mem::take(&mut jobs);
             self.commit(taken);
+            last = Some(Instant::now());
         }
     }
 

@@ -1,0 +1,96 @@
+//! `dibao-bench`: the experiments as a program. `cargo xtask bench` builds and calls it; the hidden commands are the
+//! child processes of the experiments.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dibao_benches::crawl::{Survives, Who};
+use dibao_benches::{crawl, figures, list, load};
+
+#[derive(Debug, Parser)]
+#[command(name = "dibao-bench")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure and print the table
+    Run {
+        /// A short run: fewer rounds, fewer articles
+        #[arg(long)]
+        quick: bool,
+        /// Only this experiment
+        #[arg(long)]
+        only: Option<Experiment>,
+        /// Where `cargo xtask adapters` put the adapters
+        #[arg(long, value_name = "DIR")]
+        adapters: PathBuf,
+    },
+    #[command(hide = true)]
+    PrepareOnce(Crawl),
+    #[command(hide = true)]
+    CrawlOnce(Crawl),
+    #[command(hide = true)]
+    LoadOnce {
+        #[arg(long)]
+        adapters: PathBuf,
+        #[arg(long)]
+        cache: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Crawl {
+    #[arg(long)]
+    who: Who,
+    #[arg(long)]
+    survives: Survives,
+    #[arg(long)]
+    state: PathBuf,
+    #[arg(long)]
+    data: PathBuf,
+    #[arg(long)]
+    adapters: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Experiment {
+    /// A list page and the trivial call
+    List,
+    /// Compiling and the disk cache
+    Load,
+    /// The whole crawl
+    Crawl,
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Run { quick, only, adapters } => {
+            let wanted = |experiment| only.is_none_or(|only| only == experiment);
+            let mut all = Vec::new();
+            if wanted(Experiment::List) {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+                all.extend(runtime.block_on(list::measure(&adapters, quick))?);
+            }
+            if wanted(Experiment::Load) {
+                all.extend(load::measure(&adapters, quick)?);
+            }
+            if wanted(Experiment::Crawl) {
+                all.extend(crawl::measure(&adapters, quick)?);
+            }
+            println!("{}", figures::table(&all));
+        }
+        Command::PrepareOnce(c) => crawl::prepare(c.who, c.survives, &c.state, &c.data, &c.adapters)?,
+        Command::CrawlOnce(c) => {
+            println!("{}", crawl::once(c.who, c.survives, &c.state, &c.data, &c.adapters)?.to_json());
+        }
+        Command::LoadOnce { adapters, cache } => {
+            let (took, hit) = load::once(&adapters, &cache)?;
+            println!("{took} {hit}");
+        }
+    }
+    Ok(())
+}
