@@ -245,7 +245,7 @@ mod tests {
         let day = NOW.0 + 12 * HOUR;
         // answer, age of the last good copy in hours, setting => what holds, until, a word of the reason
         #[rustfmt::skip]
-        let table: Vec<(RobotsAnswer, Option<i64>, OnUnreachable, Basis, i64, &str)> = vec![
+        let table = [
             (file("x"), None, Allow, Copy, day, "robots.txt"),
             (file("x"), Some(30), Deny, Copy, day, "robots.txt"),
             (file(""), None, Deny, Copy, day, "robots.txt"),

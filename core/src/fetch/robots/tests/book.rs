@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use url::Url;
 
 use crate::clock::{FixedClock, Timestamp};
@@ -87,7 +87,7 @@ fn allows(standing: &Standing, path: &str) -> bool {
 #[tokio::test]
 async fn callers_at_once_fetch_once() {
     let desk = desk();
-    let go = Arc::new(Notify::new());
+    let go = Arc::new(Semaphore::new(0));
     let tasks: Vec<_> = (0..20)
         .map(|_| {
             let (book, asked, go) = (desk.book.clone(), desk.asked.clone(), go.clone());
@@ -95,7 +95,7 @@ async fn callers_at_once_fetch_once() {
                 let fetch = |request: RobotsRequest| async move {
                     assert_eq!(request.url, "https://h0.gov.cn/robots.txt");
                     asked.fetch_add(1, Ordering::SeqCst);
-                    go.notified().await;
+                    let _go = go.acquire().await;
                     file(CLOSED)
                 };
                 book.consult(&origin(0), OnUnreachable::Allow, fetch).await
@@ -103,7 +103,7 @@ async fn callers_at_once_fetch_once() {
         })
         .collect();
     tokio::task::yield_now().await;
-    go.notify_one();
+    go.add_permits(20);
     let mut asked = 0;
     for task in tasks {
         let standing = task.await.unwrap();
@@ -226,6 +226,33 @@ async fn the_book_forgets_the_least_recently_used_and_the_shelf_does_not() {
     assert_eq!(desk.book.size().0, 3);
     assert!(!allows(&desk.consult_at(1, file("")).await, "/x"));
     assert_eq!(desk.asked(), 4, "the shelf had it");
+}
+
+#[tokio::test]
+async fn an_origin_that_is_being_asked_is_not_forgotten() {
+    let mut desk = desk();
+    let book = RobotsBook::new(desk.shelf.clone(), desk.clock.clone(), RobotsTimes::default());
+    desk.book = Arc::new(book.with_limits(2, usize::MAX));
+    let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (book, started, may_go) = (desk.book.clone(), begun.clone(), go.clone());
+    let first = tokio::spawn(async move {
+        let fetch = |_| async move {
+            started.notify_one();
+            may_go.notified().await;
+            file(CLOSED)
+        };
+        book.consult(&origin(0), OnUnreachable::Deny, fetch).await
+    });
+    begun.notified().await;
+    for n in 1..10 {
+        desk.consult_at(n, file("")).await;
+    }
+    let second = desk.consult(file(""));
+    tokio::pin!(second);
+    assert!((&mut second).now_or_never().is_none(), "it waits for the one under way");
+    go.notify_one();
+    assert!(!allows(&first.await.unwrap(), "/x") && !allows(&second.await, "/x"));
+    assert_eq!(desk.asked(), 9);
 }
 
 #[tokio::test]

@@ -144,10 +144,13 @@ fn a_whole_user_agent_is_known_by_its_product() {
     }
 }
 
+/// Who is asked for which delay in seconds.
+type Delays = &'static [(&'static str, Option<u64>)];
+
 #[test]
 fn a_delay_is_for_the_names_above_it_and_is_raised_not_lowered() {
     #[rustfmt::skip]
-    let table: &[(&str, &[(&str, Option<u64>)])] = &[
+    let table: &[(&str, Delays)] = &[
         ("User-agent: a\nUser-agent: b\nCrawl-delay: 3\nDisallow: /x\n", &[("a", Some(3)), ("b", Some(3)), ("c", None)]),
         ("User-agent: a\nDisallow: /x\nCrawl-delay: 3\n", &[("a", Some(3))]),
         // The delay does not end the group, but it does not reach down either.
