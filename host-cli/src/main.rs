@@ -54,6 +54,9 @@ enum Command {
     /// The database: check that rows and files are whole
     #[command(subcommand)]
     Db(command::db::DbCommand),
+    /// robots.txt: may an address be fetched, and which rule says so
+    #[command(subcommand)]
+    Robots(command::robots::RobotsCommand),
 }
 
 #[tokio::main]
@@ -70,6 +73,7 @@ async fn main() -> std::process::ExitCode {
         Command::Export(args) => command::export::run(opened, args).await,
         Command::Adapter(command) => command::adapter::run(opened, command).await,
         Command::Db(command) => command::db::run(opened, command).await,
+        Command::Robots(command) => command::robots::run(opened, command).await,
     };
     let exit = result.unwrap_or_else(|error| {
         if exit::is_broken_pipe(&error) {

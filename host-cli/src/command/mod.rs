@@ -4,6 +4,7 @@ pub mod adapter;
 pub mod crawl;
 pub mod db;
 pub mod export;
+pub mod robots;
 pub mod show;
 pub mod site;
 pub mod target;
