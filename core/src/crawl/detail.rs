@@ -1,21 +1,22 @@
 //! One entry: fetch its page, read it, download its files, store it all in one transaction.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::attachments::download_all;
 use super::context::CrawlContext;
 use super::turns::{OwnedCall, StepError, drive};
-use super::verdict::{Findings, status};
+use super::verdict::{ENOUGH_TEXT, Findings, status};
 use crate::adapter::{Step, contract};
 use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::extract::{self, Extracted};
 use crate::model::{Article, DownloadStatus, Entry, Published, RequestLog};
-use crate::store::{ArticleRecord, FailureRecord, Recorded, StoreError, layout, sanitize};
+use crate::store::{ArticleRecord, FailureRecord, Recorded, StoreError, layout};
 
 /// What became of one entry.
 pub(super) enum EntryOutcome {
-    Stored(Box<Article>),
+    Stored(Arc<Article>),
     Duplicate,
     Failed(StepError),
 }
@@ -63,22 +64,18 @@ pub(super) async fn record_entry(
     let EntryRead { found, log, session } = read;
     let requests = log.len() as u32;
     match found {
-        Ok(mut article) => {
+        Ok(article) => {
             let record = ArticleRecord {
                 run_id,
                 site_id: ctx.site.id,
                 target_id: ctx.target.id,
                 entry_id: entry.id,
-                article: article.clone(),
+                article: Arc::new(article),
                 log,
                 session,
             };
             let outcome = match ctx.store.record_article(record).await? {
-                Recorded::Stored { .. } => {
-                    // Whoever listens sees the article as it is stored, cleaned and cut.
-                    sanitize::clean_article(&mut article);
-                    EntryOutcome::Stored(Box::new(article))
-                }
+                Recorded::Stored { article, .. } => EntryOutcome::Stored(article),
                 Recorded::Duplicate(_) => EntryOutcome::Duplicate,
             };
             Ok((outcome, requests))
@@ -153,7 +150,8 @@ async fn assemble(ctx: &CrawlContext, entry: &Entry, read: Read, log: &mut Vec<R
     let attachments = download_all(ctx, entry, extracted.attachments, log).await;
     let downloaded = attachments.iter().filter(|file| file.status == DownloadStatus::Done).count();
     let status = status(Findings {
-        text_chars: extracted.text.chars().count(),
+        // More than the rule asks for is not counted.
+        text_chars: extracted.text.chars().take(ENOUGH_TEXT).count(),
         html_chars: extracted.html_chars,
         downloaded,
         attachments: named,

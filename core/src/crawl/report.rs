@@ -1,5 +1,6 @@
 //! What a run tells while it goes and when it ends.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -124,7 +125,7 @@ pub enum CrawlEvent {
         fresh: u32,
     },
     /// An article was stored.
-    Stored(Box<Article>),
+    Stored(Arc<Article>),
     /// An entry turned out to be known only when it was stored.
     Duplicate {
         /// Address.

@@ -3,6 +3,9 @@
 use crate::extract::ENOUGH_HTML;
 use crate::model::ArticleStatus;
 
+/// Characters of text that make an article.
+pub(crate) const ENOUGH_TEXT: usize = 50;
+
 /// What was found on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
@@ -28,7 +31,7 @@ pub struct Findings {
 /// assert_eq!(status(scan), ArticleStatus::Ready);
 /// ```
 pub fn status(found: Findings) -> ArticleStatus {
-    let ready = found.text_chars >= 50
+    let ready = found.text_chars >= ENOUGH_TEXT
         || found.downloaded >= 1
         || found.attachments >= 1
         || found.images >= 1

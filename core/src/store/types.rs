@@ -1,5 +1,7 @@
 //! What crosses the seam of the store: plain records, no behaviour beyond adding up.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
@@ -158,8 +160,8 @@ pub struct ArticleRecord {
     pub target_id: i64,
     /// Its frontier row, whose number the article takes.
     pub entry_id: i64,
-    /// The article.
-    pub article: Article,
+    /// The article; shared, because whoever watches the crawl gets it too, as it was stored.
+    pub article: Arc<Article>,
     /// The requests it took.
     pub log: Vec<RequestLog>,
     /// The adapter's session, when the detail changed it.
@@ -167,10 +169,12 @@ pub struct ArticleRecord {
 }
 
 /// What became of a recorded article.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
     /// It is stored.
     Stored {
+        /// The article as it is stored, cleaned and cut.
+        article: Arc<Article>,
         /// What had to be cleaned, as `field: what was done`; empty for clean data.
         cut: Vec<String>,
     },

@@ -20,7 +20,7 @@ async fn a_slow_reader_gets_every_article_and_then_the_report() {
             Streamed::Event(CrawlEvent::Stored(article)) => {
                 let kept = engine.store().article(article.id).await.unwrap();
                 assert!(kept.is_some(), "an event tells of what is stored already");
-                urls.push(article.url);
+                urls.push(article.url.clone());
                 if urls.len() % 20 == 0 {
                     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
                 }

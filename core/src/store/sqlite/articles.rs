@@ -1,5 +1,7 @@
 //! Articles: what is known before one is fetched, how one is stored once, how they are read and checked.
 
+use std::sync::Arc;
+
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, named_params, params};
 
 use super::rows::{self, Fault, json};
@@ -65,7 +67,7 @@ fn stored(
 /// Cleans a record before it is handed to the writer; says in words what was taken (S2-16).
 pub(super) fn clean(record: &mut ArticleRecord) -> Vec<String> {
     record.log.iter_mut().for_each(sanitize::clean_request);
-    let cuts = sanitize::clean_article(&mut record.article);
+    let cuts = sanitize::clean_article(Arc::make_mut(&mut record.article));
     for cut in &cuts {
         let (field, dropped, characters) = (&cut.field, cut.dropped, cut.cut);
         tracing::warn!(url = %record.article.url, field, dropped, cut = characters, "an article was cleaned");
@@ -104,7 +106,10 @@ pub(super) fn record(db: &Connection, record: &ArticleRecord, cut: &[String]) ->
         db.prepare_cached("UPDATE crawl_run SET session = ? WHERE id = ?")?
             .execute(params![session, record.run_id])?;
     }
-    Ok(if stored_here { Recorded::Stored { cut: cut.to_vec() } } else { Recorded::Duplicate(known) })
+    Ok(match stored_here {
+        true => Recorded::Stored { article: record.article.clone(), cut: cut.to_vec() },
+        false => Recorded::Duplicate(known),
+    })
 }
 
 fn insert(db: &Connection, record: &ArticleRecord) -> Result<(), rusqlite::Error> {

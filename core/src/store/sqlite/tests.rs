@@ -4,6 +4,8 @@ mod crash;
 mod hostile;
 mod steps;
 
+use std::sync::Arc;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -167,7 +169,7 @@ impl Bench {
             site_id: self.site_id,
             target_id: self.target_id,
             entry_id: entry.id,
-            article: article(entry),
+            article: Arc::new(article(entry)),
             log: vec![request(&entry.url)],
             session: None,
         }

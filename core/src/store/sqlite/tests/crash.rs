@@ -3,6 +3,8 @@
 //! The test starts this test program again with one filter and a variable in the environment; the child
 //! stores articles with their files for ever and prints each number after it was answered.
 
+use std::sync::Arc;
+
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
@@ -29,9 +31,9 @@ async fn crash_child() {
                 let blob = blob.finish().await.unwrap();
                 let path = format!("attachments/{}/a.pdf", listed[0].id);
                 bench.store.files().link(&blob, &path).await.unwrap();
-                record.article.text_path = Some(text);
-                record.article.attachments[0].file_path = Some(path);
-                record.article.attachments[0].size_bytes = Some(blob.size);
+                Arc::make_mut(&mut record.article).text_path = Some(text);
+                Arc::make_mut(&mut record.article).attachments[0].file_path = Some(path);
+                Arc::make_mut(&mut record.article).attachments[0].size_bytes = Some(blob.size);
                 bench.store.record_article(record).await.unwrap();
                 let mut out = std::io::stdout().lock();
                 writeln!(out, "\nstored {}", listed[0].id).unwrap();

@@ -13,15 +13,15 @@ async fn dirty_data_is_cut_and_told_and_never_costs_the_article() {
     let entries = bench.list(bench.target_id, vec![dirty]).await;
     assert_eq!(entries[0].title.chars().count(), 4000);
     let mut record = bench.record(&entries[0]);
-    record.article.title = "t".repeat(10 << 20);
-    record.article.doc_no = Some("号".repeat(201));
-    record.article.source_raw = Some("\0\u{1}源\u{1b}[31m".into());
-    record.article.content_text = "文".repeat(14_001);
-    record.article.native_post_id = Some("n".repeat(100));
-    record.article.metadata.insert("k\0".into(), "v".repeat(5000));
-    record.article.attachments[0].filename = "\0附件.pdf".into();
+    Arc::make_mut(&mut record.article).title = "t".repeat(10 << 20);
+    Arc::make_mut(&mut record.article).doc_no = Some("号".repeat(201));
+    Arc::make_mut(&mut record.article).source_raw = Some("\0\u{1}源\u{1b}[31m".into());
+    Arc::make_mut(&mut record.article).content_text = "文".repeat(14_001);
+    Arc::make_mut(&mut record.article).native_post_id = Some("n".repeat(100));
+    Arc::make_mut(&mut record.article).metadata.insert("k\0".into(), "v".repeat(5000));
+    Arc::make_mut(&mut record.article).attachments[0].filename = "\0附件.pdf".into();
     record.log[0].error = Some("e".repeat(100_000));
-    let Recorded::Stored { cut } = bench.store.record_article(record).await.unwrap() else {
+    let Recorded::Stored { cut, .. } = bench.store.record_article(record).await.unwrap() else {
         panic!("stored")
     };
     for line in [
