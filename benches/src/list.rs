@@ -214,7 +214,7 @@ fn compare(adapter: &Adapter, kind: &Kind, reply: contract::Reply, rounds: usize
             let b = timed(|| native.rows(black_box(&body)));
             (timed(|| turns.take()), b)
         };
-        let c = timed(&host_side);
+        let c = timed(host_side);
         // The first tenth warms up.
         if round >= rounds / 10 {
             through.push(a);

@@ -39,14 +39,19 @@ enum Command {
     },
 }
 
-fn main() -> anyhow::Result<()> {
-    match Args::parse().command {
+fn main() -> std::process::ExitCode {
+    let done = match Args::parse().command {
         Command::Setup => setup::run(),
         Command::Adapters => adapters::run(&workspace()),
         Command::Demo => demo::run_demo(&workspace()),
         Command::Test => test::run_all(&workspace()),
         Command::Bench { quick, only } => bench::run(&workspace(), quick, only.as_deref()),
+    };
+    if let Err(error) = done {
+        eprintln!("xtask: {error:#}");
+        return std::process::ExitCode::FAILURE;
     }
+    std::process::ExitCode::SUCCESS
 }
 
 /// The root of the workspace this xtask was built from.
