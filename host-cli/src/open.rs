@@ -116,9 +116,11 @@ impl OpenArgs {
 
     /// The named directory, or the first of the usual places that exists.
     fn adapter_dir(&self) -> Option<PathBuf> {
-        let beside = || Some(std::env::current_exe().ok()?.parent()?.join("adapters"));
         self.adapters.clone().or_else(|| {
-            [Some(self.data.join("adapters")), beside()].into_iter().flatten().find(|dir| dir.is_dir())
+            let program = std::env::current_exe().unwrap_or_default();
+            // Beside the program as it is installed, and one above it as cargo builds it.
+            let near = program.ancestors().skip(1).take(2).map(|dir| dir.join("adapters"));
+            std::iter::once(self.data.join("adapters")).chain(near).find(|dir| dir.is_dir())
         })
     }
 }
