@@ -31,7 +31,7 @@ pub struct OpenArgs {
     #[arg(long, global = true, env = "DIBAO_ADAPTERS", value_name = "DIR")]
     pub adapters: Option<PathBuf>,
 
-    /// Reach a host at this address, as `curl --resolve` does (HOST[:PORT]=ADDR:PORT)
+    /// Reach a host at this address, as `curl --resolve` does (`HOST[:PORT]=ADDR:PORT`)
     #[arg(long, global = true, value_name = "HOST=ADDR:PORT")]
     pub resolve: Vec<Resolve>,
 
