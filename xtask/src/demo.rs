@@ -31,7 +31,9 @@ pub fn run_demo(workspace: &Path) -> Result<()> {
 
     println!("\nFirst run: every column of every site.\n");
     demo.crawl(&[])?;
-    println!("\nSecond run: nothing is new; each list is read until the first known article.\n");
+    println!(
+        "\nSecond run: nothing is new; each list is read until the first known article (three in a row\nwhere pinned posts are told apart).\n"
+    );
     demo.crawl(&[])?;
     replica.publish("www.ndrc.gov.cn", "tz")?;
     println!("\nOne post was just published on www.ndrc.gov.cn. Third run of that column:\n");
