@@ -33,6 +33,7 @@ mod options;
 mod public;
 mod redirect;
 mod resolver;
+pub mod retry_after;
 mod throttle;
 
 pub use ask::{Ask, Downloaded, Expects, Fetched, Hop, HostPolicy, Method, Purpose};
