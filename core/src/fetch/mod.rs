@@ -23,6 +23,7 @@
 
 mod ask;
 mod body;
+pub mod breaker;
 mod error;
 mod gate;
 mod grant;
