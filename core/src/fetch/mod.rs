@@ -24,8 +24,10 @@
 mod ask;
 mod body;
 pub mod breaker;
+pub mod challenge;
 mod error;
 mod gate;
+mod glance;
 mod grant;
 mod guard;
 mod headers;
@@ -36,6 +38,7 @@ mod redirect;
 mod resolver;
 pub mod retry_after;
 mod throttle;
+pub mod verdict;
 
 pub use ask::{Ask, Downloaded, Expects, Fetched, Hop, HostPolicy, Method, Purpose};
 pub use error::{FetchError, FetchErrorKind, Phase};
