@@ -26,6 +26,7 @@ mod body;
 pub mod breaker;
 pub mod challenge;
 mod error;
+pub mod escalate;
 mod gate;
 mod glance;
 mod grant;
