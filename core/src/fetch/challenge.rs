@@ -91,7 +91,7 @@ pub(super) struct Found {
 
 /// In the source, not in the text that shows. The order matters: chains of products occur, and a page carries the
 /// script of the one that wrote it first.
-const SCRIPTS: [(&str, Product); 17] = [
+const SCRIPTS: [(&str, Product); 19] = [
     ("ctct_bundle", Product::Ctct),
     ("/ctct/nwaf", Product::Ctct),
     ("__jsl_clearance", Product::Jiasule),
@@ -106,6 +106,8 @@ const SCRIPTS: [(&str, Product); 17] = [
     (" r=\"m\"", Product::Ruishu),
     ("acw_sc__v2", Product::AliyunWaf),
     ("acw_sc__v3", Product::AliyunWaf),
+    ("aliyunwaf_", Product::AliyunWaf),
+    ("<textarea id=\"renderData\"", Product::AliyunWaf),
     ("_cf_chl_opt", Product::Cloudflare),
     ("/cdn-cgi/challenge-platform/", Product::Cloudflare),
     ("var arg1='", Product::AliyunWaf),
@@ -238,9 +240,13 @@ pub(super) fn on_cookies<'a>(names: impl Iterator<Item = &'a str>) -> Option<(Pr
     guess
 }
 
-/// `CT_` and hexadecimal digits.
+/// `CT_` and small letters and digits: `CT_1rqu7ab01`.
 fn is_ctct_cookie(name: &str) -> bool {
-    name.strip_prefix("CT_").is_some_and(|hex| hex.len() >= 4 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+    name.strip_prefix("CT_").is_some_and(|rest| {
+        rest.len() >= 4
+            && rest.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            && rest.bytes().any(|b| b.is_ascii_digit())
+    })
 }
 
 /// Random letters and digits, then the letter for "server": `FSSBBIl1UgzbN7N80S`.
@@ -263,7 +269,7 @@ mod tests {
             (&["JSESSIONID", "__jsluid_s"][..], Some(Product::Jiasule)),
             (&["acw_tc", "CT6TS"], Some(Product::Ct6t)),
             (&["acw_tc"], Some(Product::AliyunWaf)),
-            (&["CT_6b1a2f"], Some(Product::Ctct)),
+            (&["CT_1rqu7ab01"], Some(Product::Ctct)),
             (&["CT_login"], None),
             (&["FSSBBIl1UgzbN7N80S"], Some(Product::Ruishu)),
             (&["SESSIONS", "JSESSIONIDS", "ASPSESSIONIDCQBTS", "sessions0123S"], None),

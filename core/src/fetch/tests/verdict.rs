@@ -7,13 +7,15 @@ use super::*;
 /// 2026-11-18T08:00:00Z.
 const NOW: Timestamp = Timestamp(1_794_988_800_000);
 
+type Headers<'a> = &'a [(&'a str, &'a str)];
+
 /// One row of a table.
 struct Row<'a> {
     status: u16,
     purpose: Purpose,
     expects: Expects,
     url: &'a str,
-    headers: &'a [(&'a str, &'a str)],
+    headers: Headers<'a>,
     body: &'a str,
 }
 
@@ -130,10 +132,10 @@ fn every_product_is_known_by_its_page_at_each_of_its_statuses() {
     use Product::*;
     use VerdictKind::{Blocked, Challenge};
     let (jsl1, jsl2, rs, ali) = (jiasule_1(), jiasule_2(), ruishu(), aliyun());
-    let jsluid: &[(&str, &str)] = &[("set-cookie", "__jsluid_s=0a1b2c; max-age=31536000; path=/; HttpOnly")];
-    let fss: &[(&str, &str)] = &[("set-cookie", "FSSBBIl1UgzbN7N80S=60Xy; Path=/; HttpOnly")];
-    let acw: &[(&str, &str)] = &[("set-cookie", "acw_tc=76b20f; path=/")];
-    let rows: &[(u16, &[(&str, &str)], &str, VerdictKind)] = &[
+    let jsluid: Headers<'_> = &[("set-cookie", "__jsluid_s=0a1b2c; max-age=31536000; path=/; HttpOnly")];
+    let fss: Headers<'_> = &[("set-cookie", "FSSBBIl1UgzbN7N80S=60Xy; Path=/; HttpOnly")];
+    let acw: Headers<'_> = &[("set-cookie", "acw_tc=76b20f; path=/")];
+    let rows: &[(u16, Headers<'_>, &str, VerdictKind)] = &[
         (521, jsluid, &jsl1, Challenge(Jiasule)),
         (521, &[], &jsl1, Challenge(Jiasule)),
         (521, jsluid, "", Challenge(Jiasule)),
@@ -143,7 +145,7 @@ fn every_product_is_known_by_its_page_at_each_of_its_statuses() {
         (202, fss, &rs, Challenge(Ruishu)),
         (200, &[], &rs, Challenge(Ruishu)),
         (412, fss, "<html><head></head><body></body></html>", Challenge(Ruishu)),
-        (412, &[("set-cookie", "CT_6b1a2f=1")], CTCT, Challenge(Ctct)),
+        (412, &[("set-cookie", "CT_1rqu7ab01=1")], CTCT, Challenge(Ctct)),
         (200, &[], CTCT, Challenge(Ctct)),
         (405, &[], CTCT_BLOCK, Blocked),
         (200, &[], CTCT_BLOCK, Blocked),
@@ -152,6 +154,12 @@ fn every_product_is_known_by_its_page_at_each_of_its_statuses() {
         (200, &[], QINGYUAN, Challenge(Qingyuan)),
         (405, acw, &ali, Challenge(AliyunWaf)),
         (200, acw, &ali, Challenge(AliyunWaf)),
+        (
+            200,
+            acw,
+            "<html><head><title>滑动验证页面</title></head><body><textarea id=\"renderData\" style=\"display:none\">{}</textarea></body></html>",
+            Challenge(AliyunWaf),
+        ),
         (403, &[], WZWS, Blocked),
         (403, &[], QIHOO, Blocked),
         (200, &[], QIHOO, Blocked),
@@ -206,6 +214,27 @@ fn a_page_for_readers_is_ok_whatever_words_are_in_it() {
 }
 
 #[test]
+fn the_saved_pages_of_real_sites_are_ok() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../adapters/yaml-css/fixtures");
+    let mut seen = 0;
+    for family in std::fs::read_dir(fixtures).unwrap() {
+        for file in std::fs::read_dir(family.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            let expects = match path.extension().and_then(|ending| ending.to_str()) {
+                Some("html") => Expects::Html,
+                Some("json") => Expects::Json,
+                _ => continue,
+            };
+            let body = std::fs::read(&path).unwrap();
+            let got = Row { expects, ..Row::default() }.classify(&body, "utf-8");
+            assert_eq!(got.kind, VerdictKind::Ok, "{}: {got}", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 10, "{seen} pages");
+}
+
+#[test]
 fn a_signature_beyond_the_window_is_not_looked_for() {
     let body = format!("<html><!--{}--><script>$_ts.cd=1</script></html>", "x".repeat(70_000));
     assert_eq!(Row { body: &body, ..Row::default() }.verdict().kind, VerdictKind::Ok);
@@ -236,7 +265,7 @@ fn a_redirect_to_itself_with_a_cookie_wants_the_cookie_back() {
 #[test]
 fn a_status_speaks_for_itself_when_the_page_says_nothing() {
     let sorry = "<html><head><title>error</title></head><body>sorry</body></html>";
-    let after: &[(&str, &str)] = &[("retry-after", "120")];
+    let after: Headers<'_> = &[("retry-after", "120")];
     let until = VerdictKind::RetryAfter(Timestamp(NOW.0 + 120_000));
     for (status, headers, expected) in [
         (404, &[][..], VerdictKind::Gone),
