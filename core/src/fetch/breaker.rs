@@ -160,18 +160,16 @@ impl Breaker {
         }
     }
 
-    /// Counts a request that has ended.
-    pub fn record(&mut self, outcome: Outcome, now: Timestamp) {
+    /// Counts a request that has ended. `probe`: it was admitted as one. Requests that were sent before the breaker
+    /// opened end while a probe is under way, and must not give its place away.
+    pub fn record(&mut self, outcome: Outcome, probe: bool, now: Timestamp) {
         let until = self.settle(now);
         let half_open = until.is_some_and(|until| now >= until);
+        if probe {
+            self.probing_since = None;
+        }
         match outcome {
-            Outcome::Unclear => {
-                // The next one is the probe.
-                if half_open {
-                    self.probing_since = None;
-                }
-                return;
-            }
+            Outcome::Unclear => return,
             Outcome::Success => {
                 // An answer that was under way when the host asked for peace does not end the peace.
                 if until.is_some() && !half_open && self.reason().was_asked_for() {
@@ -192,8 +190,8 @@ impl Breaker {
         }
         let why = if outcome == Outcome::NetworkFailure { Why::Network } else { Why::Failures };
         let too_many = self.net_failures >= NET_THRESHOLD || self.any_failures >= ANY_THRESHOLD;
-        // While it is open, what comes in was sent before: it is no news.
-        if half_open || (until.is_none() && too_many) {
+        // While it is open, what comes in was sent before: it is no news. Only the probe is.
+        if (half_open && probe) || (until.is_none() && too_many) {
             self.trip(why, now);
         }
     }
@@ -204,15 +202,10 @@ impl Breaker {
         let until = until.min(after(now, why.longest()));
         let in_force = self.settle(now).filter(|in_force| *in_force > now);
         if until <= now || in_force.is_some_and(|in_force| in_force >= until) {
-            // The probe has its answer all the same.
-            if in_force.is_none() {
-                self.probing_since = None;
-            }
             return;
         }
         self.open_until = Some(until);
         self.why = Some(why);
-        self.probing_since = None;
     }
 
     /// Nothing is held against the host.
@@ -224,7 +217,6 @@ impl Breaker {
         self.trips = self.trips.saturating_add(1);
         self.open_until = Some(after(now, open_time(self.trips)));
         self.why = Some(why);
-        self.probing_since = None;
     }
 
     /// The end of the opening. One that lies further ahead than its reason allows is from before the clock was
@@ -296,7 +288,7 @@ mod tests {
             let mut breaker = Breaker::default();
             for outcome in outcomes {
                 assert_eq!(breaker.admit(T0), Admission::Go, "{outcomes:?}");
-                breaker.record(*outcome, T0);
+                breaker.record(*outcome, false, T0);
             }
             let expected = open.map_or(Admission::Go, |why| refused(5 * MINUTE, why));
             assert_eq!(breaker.admit(T0), expected, "{outcomes:?}");
@@ -307,7 +299,7 @@ mod tests {
     fn each_failed_probe_doubles_the_time_up_to_an_hour() {
         let mut breaker = Breaker::default();
         for _ in 0..3 {
-            breaker.record(Outcome::NetworkFailure, T0);
+            breaker.record(Outcome::NetworkFailure, false, T0);
         }
         let mut now = 0;
         for minutes in [5, 10, 20, 40, 60, 60, 60] {
@@ -316,9 +308,9 @@ mod tests {
             assert_eq!(breaker.admit(at(until)), Admission::Probe);
             assert!(matches!(breaker.admit(at(until)), Admission::Refuse { why: Why::Probing, .. }));
             now = until + SECOND;
-            breaker.record(Outcome::NetworkFailure, at(now));
+            breaker.record(Outcome::NetworkFailure, true, at(now));
         }
-        breaker.record(Outcome::Success, at(now));
+        breaker.record(Outcome::Success, false, at(now));
         assert!(breaker.is_at_rest(), "and one success makes it forget everything");
     }
 
@@ -330,7 +322,7 @@ mod tests {
         let given_up = MINUTE + PROBE_TIMEOUT.as_millis() as i64;
         assert_eq!(breaker.admit(at(given_up - 1)), refused(given_up, Why::Probing));
         assert_eq!(breaker.admit(at(given_up)), Admission::Probe);
-        breaker.record(Outcome::Unclear, at(given_up));
+        breaker.record(Outcome::Unclear, true, at(given_up));
         assert_eq!(breaker.admit(at(given_up)), Admission::Probe, "one that says nothing makes room at once");
     }
 
@@ -341,7 +333,7 @@ mod tests {
         {
             let mut breaker = Breaker::default();
             breaker.cool(at(30 * MINUTE), why, T0);
-            breaker.record(Outcome::Success, at(SECOND));
+            breaker.record(Outcome::Success, false, at(SECOND));
             let expected = if stands { refused(30 * MINUTE, why) } else { Admission::Go };
             assert_eq!(breaker.admit(at(2 * SECOND)), expected, "{why:?}");
         }
@@ -365,17 +357,32 @@ mod tests {
     fn failures_that_were_under_way_do_not_open_it_again() {
         let mut breaker = Breaker::default();
         for i in 0..20 {
-            breaker.record(Outcome::NetworkFailure, at(i * SECOND));
+            breaker.record(Outcome::NetworkFailure, false, at(i * SECOND));
         }
         assert_eq!(breaker.trips, 1);
         assert_eq!(breaker.open_until, Some(at(2 * SECOND + 5 * MINUTE)));
     }
 
     #[test]
+    fn requests_sent_before_it_opened_do_not_give_the_place_of_the_probe_away() {
+        for outcome in [Outcome::Unclear, Outcome::Failure, Outcome::NetworkFailure] {
+            let mut breaker = Breaker::default();
+            breaker.cool(at(MINUTE), Why::RetryAfter, T0);
+            assert_eq!(breaker.admit(at(MINUTE)), Admission::Probe);
+            breaker.record(outcome, false, at(MINUTE + SECOND));
+            breaker.cool(at(MINUTE + 10 * SECOND), Why::RetryAfter, at(MINUTE + SECOND));
+            let later = breaker.admit(at(MINUTE + 20 * SECOND));
+            assert!(matches!(later, Admission::Refuse { why: Why::Probing, .. }), "{outcome:?}: {later:?}");
+            breaker.record(Outcome::Success, true, at(MINUTE + 30 * SECOND));
+            assert_eq!(breaker.admit(at(MINUTE + 30 * SECOND)), Admission::Go);
+        }
+    }
+
+    #[test]
     fn a_clock_set_back_does_not_silence_a_host_for_years() {
         let mut breaker = Breaker::default();
         for _ in 0..3 {
-            breaker.record(Outcome::NetworkFailure, at(365 * 24 * 60 * MINUTE));
+            breaker.record(Outcome::NetworkFailure, false, at(365 * 24 * 60 * MINUTE));
         }
         assert_eq!(breaker.admit(T0), refused(60 * MINUTE, Why::Network));
         assert_eq!(breaker.admit(at(60 * MINUTE)), Admission::Probe);
@@ -402,7 +409,8 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Admit,
-        Record(Outcome),
+        /// Of the probe, if one is under way; else, and with `false`, of a request from before.
+        Record(Outcome, bool),
         Cool(i64, Why),
         Wait(i64),
         Restart,
@@ -420,7 +428,7 @@ mod tests {
         let why = prop_oneof![Just(Why::RetryAfter), Just(Why::Refused), Just(Why::Operator)];
         let step = prop_oneof![
             4 => Just(Step::Admit),
-            4 => outcome.prop_map(Step::Record),
+            5 => (outcome, any::<bool>()).prop_map(|(outcome, probe)| Step::Record(outcome, probe)),
             1 => ((-1000..200_000_000i64), why).prop_map(|(ms, why)| Step::Cool(ms, why)),
             3 => (0..400_000i64).prop_map(Step::Wait),
             1 => (0..5_000_000i64).prop_map(Step::Wait),
@@ -448,7 +456,6 @@ mod tests {
                     }
                     Step::Cool(ms, why) => {
                         breaker.cool(Timestamp(now.0 + ms), why, now);
-                        probe = None;
                     }
                     Step::Admit => match breaker.admit(now) {
                         Admission::Go => prop_assert!(breaker.open_until.is_none()),
@@ -466,10 +473,14 @@ mod tests {
                             prop_assert!(!refuses(until));
                         }
                     },
-                    Step::Record(outcome) => {
+                    Step::Record(outcome, of_probe) => {
                         let before = breaker.clone();
-                        breaker.record(outcome, now);
-                        probe = None;
+                        let of_probe = of_probe && probe.is_some();
+                        breaker.record(outcome, of_probe, now);
+                        // A closed breaker has no probes: what is under way is a request like any other.
+                        if of_probe || breaker.open_until.is_none() {
+                            probe = None;
+                        }
                         if breaker.trips > before.trips {
                             let open = breaker.open_until.unwrap().0 - now.0;
                             prop_assert!((5 * MINUTE..=60 * MINUTE).contains(&open), "open for {open} ms");

@@ -183,7 +183,8 @@ impl Hosts {
     }
 
     /// Whether a request may go now: to be asked when it is really about to go, after its turn has come. What
-    /// becomes of it goes to [`record`](Self::record), or to [`abandon`](Self::abandon) when it is dropped.
+    /// becomes of it goes to [`record`](Self::record), or to
+    /// [`abandon_probe`](Self::abandon_probe) when a probe is dropped.
     pub fn admit(&self, host: &str) -> Admission {
         let now = self.clock.now();
         let mut known = lock(&self.known);
@@ -200,18 +201,19 @@ impl Hosts {
         admission
     }
 
-    /// A request that was admitted and dropped before it had an answer.
-    pub fn abandon(&self, host: &str) {
+    /// A probe that was dropped before it had an answer: the next request is the probe.
+    pub fn abandon_probe(&self, host: &str) {
         let now = self.clock.now();
         if let Some(host) = lock(&self.known).get_mut(key(host)) {
             let before = host.breaker.clone();
-            host.breaker.record(Outcome::Unclear, now);
+            host.breaker.record(Outcome::Unclear, true, now);
             host.dirty |= before != host.breaker;
         }
     }
 
     /// Writes down one answer, or that there was none: each redirect hop and each tier by itself.
-    pub fn record(&self, host: &str, verdict: &Verdict, bytes: u64) -> Change {
+    /// `admission` is what [`admit`](Self::admit) said of it.
+    pub fn record(&self, host: &str, admission: Admission, verdict: &Verdict, bytes: u64) -> Change {
         self.with(host, |host, now| {
             host.today.requests = host.today.requests.saturating_add(1);
             host.today.bytes = host.today.bytes.saturating_add(bytes);
@@ -223,7 +225,7 @@ impl Hosts {
             }
             host.incident.observe(verdict);
             host.change(now, |breaker| {
-                breaker.record(escalate::outcome(verdict), now);
+                breaker.record(escalate::outcome(verdict), admission == Admission::Probe, now);
                 if let VerdictKind::RetryAfter(until) = verdict.kind {
                     breaker.cool(until, Why::RetryAfter, now);
                 }

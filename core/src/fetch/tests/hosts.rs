@@ -6,6 +6,7 @@ use crate::fetch::challenge::Product;
 use crate::fetch::ledger::Day;
 use crate::fetch::verdict::NetworkFault;
 
+const GO: Admission = Admission::Go;
 const T0: i64 = 1_794_988_800_000;
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 86_400_000;
@@ -42,10 +43,10 @@ fn restarted(hosts: &Hosts, clock: &Arc<FixedClock>) -> Hosts {
 fn an_open_host_stays_open_over_a_restart_and_then_gets_one_probe() {
     let (clock, hosts) = hosts();
     assert_eq!(hosts.admit("a.gov.cn"), Admission::Go);
-    assert_eq!(hosts.record("a.gov.cn", &reset(), 0), Change::None);
-    assert_eq!(hosts.record("a.gov.cn", &reset(), 0), Change::None);
+    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 0), Change::None);
+    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 0), Change::None);
     let until = Timestamp(T0 + 5 * MINUTE);
-    assert_eq!(hosts.record("a.gov.cn", &reset(), 0), Change::Opened { until, why: Why::Network });
+    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 0), Change::Opened { until, why: Why::Network });
     for hosts in [&hosts, &restarted(&hosts, &clock)] {
         clock.set(Timestamp(T0));
         assert_eq!(hosts.refusal("a.gov.cn"), Some((until, Why::Network)));
@@ -59,12 +60,12 @@ fn an_open_host_stays_open_over_a_restart_and_then_gets_one_probe() {
         assert_eq!(hosts.refusal("a.gov.cn"), None, "asking why gives no probe away");
         assert_eq!(hosts.admit("a.gov.cn"), Admission::Probe);
         assert!(matches!(hosts.admit("a.gov.cn"), Admission::Refuse { why: Why::Probing, .. }));
-        hosts.abandon("a.gov.cn");
+        hosts.abandon_probe("a.gov.cn");
         assert_eq!(hosts.admit("a.gov.cn"), Admission::Probe, "one that was dropped makes room");
     }
     let after = restarted(&hosts, &clock);
     assert_eq!(after.admit("a.gov.cn"), Admission::Probe, "a probe died with its process");
-    assert_eq!(after.record("a.gov.cn", &ok(), 10), Change::Closed);
+    assert_eq!(after.record("a.gov.cn", Admission::Probe, &ok(), 10), Change::Closed);
     assert_eq!(after.admit("a.gov.cn"), Admission::Go);
 }
 
@@ -72,9 +73,13 @@ fn an_open_host_stays_open_over_a_restart_and_then_gets_one_probe() {
 fn a_retry_after_is_honoured_and_counted() {
     let (_, hosts) = hosts();
     let until = Timestamp(T0 + 30 * MINUTE);
-    let change = hosts.record("a", &verdict(VerdictKind::RetryAfter(until), 429), 100);
+    let change = hosts.record("a", GO, &verdict(VerdictKind::RetryAfter(until), 429), 100);
     assert_eq!(change, Change::Opened { until, why: Why::RetryAfter });
-    assert_eq!(hosts.record("a", &ok(), 100), Change::None, "an answer that was under way does not end it");
+    assert_eq!(
+        hosts.record("a", GO, &ok(), 100),
+        Change::None,
+        "an answer that was under way does not end it"
+    );
     assert_eq!(hosts.admit("a"), Admission::Refuse { until, why: Why::RetryAfter });
     let row = hosts.get("a").unwrap();
     let day = &row.days[0];
@@ -97,9 +102,9 @@ fn the_browser_is_claimed_once_per_incident_whoever_asks() {
     });
     assert_eq!(claims, 1);
     assert!(restarted(&hosts, &clock).escalated("a"), "a restart is no new incident");
-    hosts.record("a", &verdict(VerdictKind::Challenge(Product::Ruishu), 412), 0);
+    hosts.record("a", GO, &verdict(VerdictKind::Challenge(Product::Ruishu), 412), 0);
     assert!(!hosts.claim_escalation("a"));
-    hosts.record("a", &ok(), 0);
+    hosts.record("a", GO, &ok(), 0);
     assert!(hosts.claim_escalation("a"));
 }
 
@@ -119,13 +124,14 @@ fn exactly_one_of_many_threads_gets_the_probe() {
 #[test]
 fn only_what_changed_is_handed_to_the_store() {
     let (_, hosts) = hosts();
-    hosts.record("a", &ok(), 1);
-    hosts.record("b", &ok(), 1);
+    hosts.record("a", GO, &ok(), 1);
+    hosts.record("b", GO, &ok(), 1);
     let mut names: Vec<_> = hosts.take_dirty().into_iter().map(|(name, _)| name).collect();
     names.sort();
     assert_eq!(names, ["a", "b"]);
     assert!(hosts.take_dirty().is_empty());
-    let _ = (hosts.admit("a"), hosts.refusal("a"), hosts.limits("a"), hosts.get("a"), hosts.abandon("a"));
+    let _ = (hosts.admit("a"), hosts.refusal("a"), hosts.limits("a"), hosts.get("a"));
+    hosts.abandon_probe("a");
     assert!(hosts.take_dirty().is_empty(), "to look is no change");
     hosts.learn("b", |limits| limits.crawl_delay_ms = Some(8000));
     hosts.robots_denied("b");
@@ -140,26 +146,26 @@ fn only_what_changed_is_handed_to_the_store() {
 #[test]
 fn a_day_that_ended_is_handed_out_once_and_whole() {
     let (clock, hosts) = hosts();
-    hosts.record("a", &ok(), 5);
+    hosts.record("a", GO, &ok(), 5);
     assert_eq!(hosts.take_dirty()[0].1.days.len(), 1);
-    hosts.record("a", &ok(), 5);
+    hosts.record("a", GO, &ok(), 5);
     clock.set(Timestamp(T0 + DAY));
-    hosts.record("a", &ok(), 7);
+    hosts.record("a", GO, &ok(), 7);
     let rows = hosts.take_dirty();
     let days: Vec<_> = rows[0].1.days.iter().map(|day| (day.day, day.requests, day.bytes)).collect();
     let (first, second) = (Day::of(Timestamp(T0)), Day::of(Timestamp(T0 + DAY)));
     assert_eq!(days, [(first, 2, 10), (second, 1, 7)]);
     hosts.put_back(rows);
-    hosts.record("a", &ok(), 7);
+    hosts.record("a", GO, &ok(), 7);
     let days: Vec<_> = hosts.take_dirty()[0].1.days.iter().map(|day| (day.day, day.requests)).collect();
     assert_eq!(days, [(first, 2), (second, 2)], "nothing is lost when the store was away");
-    hosts.record("a", &ok(), 7);
+    hosts.record("a", GO, &ok(), 7);
     let days: Vec<_> = hosts.take_dirty()[0].1.days.iter().map(|day| (day.day, day.requests)).collect();
     assert_eq!(days, [(second, 3)], "and nothing is handed out twice");
     assert_eq!(restarted(&hosts, &clock).get("a").unwrap().days[0].requests, 3, "a restart goes on counting");
     for day in 2..40 {
         clock.set(Timestamp(T0 + day * DAY));
-        hosts.record("a", &ok(), 1);
+        hosts.record("a", GO, &ok(), 1);
     }
     assert!(hosts.take_dirty()[0].1.days.len() <= MAX_FINISHED + 1, "a store that never asks costs little");
 }
@@ -168,9 +174,9 @@ fn a_day_that_ended_is_handed_out_once_and_whole() {
 fn the_last_verdicts_and_the_last_trouble_are_remembered() {
     let (clock, hosts) = hosts();
     for status in 500..500 + RECENT as u16 {
-        hosts.record("a", &verdict(VerdictKind::ServerError, status), 0);
+        hosts.record("a", GO, &verdict(VerdictKind::ServerError, status), 0);
     }
-    hosts.record("a", &ok(), 0);
+    hosts.record("a", GO, &ok(), 0);
     let row = restarted(&hosts, &clock).get("a").unwrap();
     let seen: Vec<_> = row.recent.iter().map(|seen| seen.status.unwrap()).collect();
     assert_eq!(seen, [501, 502, 503, 200]);
@@ -186,7 +192,7 @@ fn too_many_hosts_are_forgotten_but_not_those_that_cool_down() {
     }
     for i in 0..1000 {
         clock.set(Timestamp(T0 + i));
-        hosts.record(&format!("host{i}"), &ok(), 1);
+        hosts.record(&format!("host{i}"), GO, &ok(), 1);
         assert!(hosts.len() <= 100);
     }
     for i in 0..20 {
@@ -209,6 +215,7 @@ fn ten_thousand_hosts_take_less_than_thirty_megabytes() {
             let kind = VerdictKind::Challenge(Product::Ruishu);
             hosts.record(
                 &name,
+                GO,
                 &Verdict { kind, status: Some(412), evidence: evidence.clone().into() },
                 30_000,
             );
