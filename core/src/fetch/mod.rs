@@ -23,18 +23,26 @@
 
 mod ask;
 mod body;
+pub mod breaker;
+pub mod challenge;
 mod error;
+pub mod escalate;
 mod gate;
+mod glance;
 mod grant;
 mod guard;
 mod headers;
+pub mod hosts;
 mod http;
+pub mod ledger;
 mod options;
 mod public;
 mod redirect;
 mod resolver;
+pub mod retry_after;
 pub mod robots;
 mod throttle;
+pub mod verdict;
 
 pub use ask::{Ask, Downloaded, Expects, Fetched, Hop, HostPolicy, Method, Purpose};
 pub use error::{FetchError, FetchErrorKind, Phase};
