@@ -248,7 +248,7 @@ pub struct RequestLog {
     pub occurred_at: Timestamp,
     /// Address.
     pub url: String,
-    /// What it was for: `list`, `detail`, `attachment`.
+    /// What it was for: `list`, `detail`, `attachment`, `robots`.
     pub purpose: String,
     /// Whether the answer was usable.
     pub success: bool,

@@ -183,7 +183,7 @@ async fn fetch_all(
             Ok(fetched) => {
                 log.extend(ctx.log_answer(
                     purpose,
-                    &fetched.hops,
+                    (&fetched.asides, &fetched.hops),
                     &fetched.url,
                     fetched.duration,
                     fetched.status,

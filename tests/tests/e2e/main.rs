@@ -12,6 +12,7 @@ mod limits;
 mod pace;
 mod program;
 mod resume;
+mod robots;
 mod signals;
 mod snapshot;
 mod streaming;
