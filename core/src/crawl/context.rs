@@ -130,7 +130,12 @@ impl CrawlContext {
             }
             _ => {
                 let url = error.url().unwrap_or(asked);
-                lines.push(self.log_line(url.as_str(), purpose, error.duration(), Err(error.to_string())));
+                let mut line = self.log_line(url.as_str(), purpose, error.duration(), Err(error.to_string()));
+                if let Some(verdict) = error.verdict() {
+                    line.http_status = verdict.status;
+                    line.verdict = Some(verdict.to_string());
+                }
+                lines.push(line);
             }
         }
         lines
@@ -170,6 +175,7 @@ impl CrawlContext {
             fetch_strategy: "http".to_string(),
             duration_ms: took.as_millis() as u64,
             error,
+            verdict: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use url::Url;
 use super::grant::Grant;
 use super::public::PublicRule;
 use super::robots::OnUnreachable;
+use super::verdict::Verdict;
 use crate::clock::Timestamp;
 
 /// What a request is for. It decides the pace (S2-64) and the encodings asked for.
@@ -177,6 +178,8 @@ pub struct Fetched {
     pub headers: Vec<(String, String)>,
     /// Decompressed.
     pub body: Bytes,
+    /// What it is worth (I20).
+    pub verdict: Verdict,
     /// The redirects before it.
     pub hops: Vec<Hop>,
     /// The requests for robots.txt that were made first.

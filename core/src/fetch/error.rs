@@ -12,6 +12,7 @@ use super::ask::{Aside, Hop};
 use super::grant::Denial;
 use super::guard::Forbidden;
 use super::public::NotPublic;
+use super::verdict::Verdict;
 use crate::clock::Timestamp;
 use crate::error::ErrorClass;
 
@@ -66,6 +67,18 @@ pub enum FetchErrorKind {
         reason: String,
         /// When it is worth another try.
         until: Timestamp,
+    },
+    /// An answer, but a firewall's and not the site's (I20).
+    #[error("a firewall answered in place of the site ({verdict}); a later run tries again")]
+    TurnedAway {
+        /// What it was, and why we think so.
+        verdict: Verdict,
+    },
+    /// A web page where data was asked for (I20).
+    #[error("not what was asked for ({verdict})")]
+    WrongContent {
+        /// What it was.
+        verdict: Verdict,
     },
     /// The name has no address.
     #[error("the name does not resolve ({0}); check its spelling and this machine's DNS")]
@@ -204,6 +217,16 @@ impl FetchError {
         &self.0.asides
     }
 
+    /// What the answer, or the want of one, is worth; none when our own rules ended it.
+    pub fn verdict(&self) -> Option<Verdict> {
+        match &self.0.kind {
+            FetchErrorKind::TurnedAway { verdict } | FetchErrorKind::WrongContent { verdict } => {
+                Some(verdict.clone())
+            }
+            _ => Verdict::of_error(self),
+        }
+    }
+
     /// Time spent waiting for the host's turn.
     pub fn waited(&self) -> Duration {
         self.0.waited
@@ -223,7 +246,10 @@ impl FetchError {
     pub fn class(&self) -> ErrorClass {
         use FetchErrorKind::*;
         match self.0.kind {
-            NotGranted(_) | NotPublic(_) | ForbiddenAddress { .. } | Robots { .. } => ErrorClass::Blocked,
+            NotGranted(_) | NotPublic(_) | ForbiddenAddress { .. } | Robots { .. } | TurnedAway { .. } => {
+                ErrorClass::Blocked
+            }
+            WrongContent { .. } => ErrorClass::Server,
             RobotsUnreachable { .. } => ErrorClass::Busy,
             Dns(_) | Connect(_) | Reset(_) | Timeout { .. } | Truncated(_) => ErrorClass::Network,
             Tls(_) => ErrorClass::Tls,

@@ -15,7 +15,7 @@ use tokio::io::AsyncWrite;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::ask::{Aside, Ask, Downloaded, Fetched, Hop, Method, Purpose};
+use super::ask::{Aside, Ask, Downloaded, Expects, Fetched, Hop, Method, Purpose};
 use super::error::{FetchError, FetchErrorKind, Phase};
 use super::grant::without_dot;
 use super::headers;
@@ -24,6 +24,7 @@ use super::options::GateOptions;
 use super::redirect::{self, MAX_HOPS};
 use super::robots::{NoShelf, RobotsBook};
 use super::throttle::{Pass, Throttle};
+use super::verdict::{Answer, THIN_BELOW, Verdict, VerdictKind};
 use crate::clock::{Clock, Entropy};
 
 /// The only way out. Cheap to clone: all clones share connections and pace.
@@ -76,14 +77,16 @@ impl Gate {
             let headers = headers::incoming(response.headers());
             let body = self.0.page(response, &mut trip).await?;
             drop(pass);
-            Ok((status, headers, body))
+            let verdict = self.0.judge(ask, &trip, status, &headers, &body)?;
+            Ok((status, headers, body, verdict))
         }
         .await;
         match done {
-            Ok((status, headers, body)) => Ok(Fetched {
+            Ok((status, headers, body, verdict)) => Ok(Fetched {
                 status,
                 headers,
                 body,
+                verdict,
                 at,
                 url: trip.url,
                 hops: trip.hops,
@@ -228,6 +231,39 @@ impl Shared {
         ask.public.check(url).map_err(FetchErrorKind::NotPublic)?;
         // 3. address guard: literals here, names in `resolver`, where the connection is made
         self.http.check_literal(url)
+    }
+
+    /// What an answer is worth. A firewall's page, and a page where data was asked for, is no answer of the site's:
+    /// no adapter should have to tell them apart. Statuses are left to the adapter, which knows what is gone.
+    fn judge(
+        &self,
+        ask: &Ask,
+        trip: &Trip,
+        status: u16,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> Result<Verdict, FetchErrorKind> {
+        let (purpose, expects, url) = (ask.purpose, ask.expects, &trip.url);
+        let answer = Answer {
+            method: trip.method,
+            purpose,
+            expects,
+            url,
+            status,
+            headers,
+            body,
+            thin_below: THIN_BELOW,
+        };
+        let verdict = answer.classify(self.clock.now());
+        let wants_data = matches!(expects, Expects::Json | Expects::Xml);
+        match verdict.kind {
+            VerdictKind::Challenge(_) => Err(FetchErrorKind::TurnedAway { verdict }),
+            VerdictKind::Blocked if status < 300 => Err(FetchErrorKind::TurnedAway { verdict }),
+            VerdictKind::WrongContent if wants_data && answer.is_html() => {
+                Err(FetchErrorKind::WrongContent { verdict })
+            }
+            _ => Ok(verdict),
+        }
     }
 
     /// 6. throttle

@@ -171,6 +171,11 @@ impl<'a> Answer<'a> {
         }
     }
 
+    /// Whether its body is a web page, whatever was asked for.
+    pub fn is_html(&self) -> bool {
+        shape(self.body, self.content_type()) == Shape::Html
+    }
+
     /// What it is worth. `now` places a `Retry-After`.
     pub fn classify(&self, now: Timestamp) -> Verdict {
         match self.status {

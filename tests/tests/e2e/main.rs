@@ -7,6 +7,7 @@ mod bed;
 mod crash;
 mod failures;
 mod files;
+mod firewall;
 mod incremental;
 mod limits;
 mod pace;
