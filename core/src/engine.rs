@@ -17,10 +17,12 @@ use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::config::{self, ConfigError, Incremental, SiteConfig, effective_config};
 use crate::crawl::{self, CrawlContext, CrawlEvent, Preview, Report, dedup::StopRule, step};
 use crate::error::Error;
-use crate::fetch::{DEFAULT_SUFFIXES, Gate, GateOptions, Grant, HostPolicy, PublicRule, Resolve};
+use crate::fetch::robots::OnUnreachable;
+use crate::fetch::{DEFAULT_SUFFIXES, Gate, GateOptions, Grant, HostPolicy, PublicRule, Resolve, RobotsMode};
 use crate::model::{Site, Target};
 use crate::store::{
-    Durability, Files, RunCounts, RunOptions, RunState, SiteChange, SqliteStore, Store, TargetLock,
+    Durability, Files, RunCounts, RunOptions, RunState, SiteChange, SqliteStore, Store, StoreShelf,
+    TargetLock,
 };
 
 /// Files larger than this are not downloaded.
@@ -53,6 +55,7 @@ struct Settings {
     zone: chrono_tz::Tz,
     interval: Option<Duration>,
     public_suffixes: Vec<String>,
+    on_unreachable: OnUnreachable,
 }
 
 /// Settings of an [`Engine`], checked once by [`EngineBuilder::build`].
@@ -81,6 +84,7 @@ impl Default for EngineBuilder {
                 zone: chrono_tz::Asia::Shanghai,
                 interval: None,
                 public_suffixes: DEFAULT_SUFFIXES.iter().map(ToString::to_string).collect(),
+                on_unreachable: OnUnreachable::default(),
             },
         }
     }
@@ -155,6 +159,12 @@ impl EngineBuilder {
         self
     }
 
+    /// What is done about hosts whose robots.txt cannot be read and of which there is no copy. Default: allow.
+    pub fn robots_on_unreachable(mut self, setting: OnUnreachable) -> Self {
+        self.settings.on_unreachable = setting;
+        self
+    }
+
     /// The zone in which dates without a zone are read. Default Asia/Shanghai.
     pub fn zone(mut self, zone: chrono_tz::Tz) -> Self {
         self.settings.zone = zone;
@@ -190,6 +200,9 @@ impl EngineBuilder {
             Ok((SqliteStore::open(files.clone())?, files))
         })
         .await?;
+        let store: Arc<dyn Store> = Arc::new(store);
+        let shelf = Arc::new(StoreShelf::new(store.clone()));
+        self.gate.robots_shelf.get_or_insert(shelf);
         let settings = self.settings;
         let gate = Gate::new(self.gate, settings.clock.clone(), settings.entropy.clone())?;
         let cache_dir = Some(self.data_dir.join("cache"));
@@ -206,7 +219,7 @@ impl EngineBuilder {
         // one adapter in an endless loop, which ends at its deadline, never holds all of them.
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let inner = Inner {
-            store: Arc::new(store),
+            store,
             files,
             gate,
             host,
@@ -338,6 +351,10 @@ impl Engine {
         let grant = Grant::new(&about.name, &about.hosts, &granted, &hosts);
         let public = PublicRule::new(&inner.settings.public_suffixes, &hosts);
         let policy = host_policy(&site, &target, about.default_interval, inner.settings.interval);
+        let robots = match site.respect_robots {
+            true => RobotsMode::Respect { on_unreachable: inner.settings.on_unreachable },
+            false => RobotsMode::Bypass,
+        };
         let incremental = Incremental::of(&site, &target.code);
         let bounds = step::Bounds {
             max_items: request.options.max_items,
@@ -361,6 +378,7 @@ impl Engine {
             grant: Arc::new(grant),
             public: Arc::new(public),
             policy,
+            robots,
             attachment_cap: ATTACHMENT_CAP,
             cancel: request.cancel.clone(),
             events: None,

@@ -248,7 +248,7 @@ pub struct RequestLog {
     pub occurred_at: Timestamp,
     /// Address.
     pub url: String,
-    /// What it was for: `list`, `detail`, `attachment`.
+    /// What it was for: `list`, `detail`, `attachment`, `robots`.
     pub purpose: String,
     /// Whether the answer was usable.
     pub success: bool,
@@ -260,4 +260,7 @@ pub struct RequestLog {
     pub duration_ms: u64,
     /// What went wrong.
     pub error: Option<String>,
+    /// What the answer was worth, with the evidence when it was not good (I20); none where it was not judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
 }

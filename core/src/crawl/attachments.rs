@@ -78,8 +78,8 @@ async fn download(
             return (attachment, None, ctx.log_error(Purpose::Attachment, &url, &error));
         }
     };
-    let (hops, took) = (&fetched.hops, fetched.duration);
-    let mut lines = ctx.log_answer(Purpose::Attachment, hops, &fetched.url, took, fetched.status);
+    let (before, took) = ((&fetched.asides[..], &fetched.hops[..]), fetched.duration);
+    let mut lines = ctx.log_answer(Purpose::Attachment, before, &fetched.url, took, fetched.status);
     let content_type = fetched.header("content-type").map(str::to_string);
     if fetched.status != 200 {
         fail(&mut attachment, format!("HTTP {}", fetched.status));

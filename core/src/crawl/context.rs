@@ -12,7 +12,9 @@ use super::report::CrawlEvent;
 use super::step::Bounds;
 use crate::adapter::{Adapter, contract};
 use crate::clock::{Clock, Entropy};
-use crate::fetch::{Ask, Expects, FetchError, Gate, Grant, Hop, HostPolicy, Method, PublicRule, Purpose};
+use crate::fetch::{
+    Aside, Ask, Expects, FetchError, Gate, Grant, Hop, HostPolicy, Method, PublicRule, Purpose, RobotsMode,
+};
 use crate::model::{RequestLog, Site, Target};
 use crate::store::{Files, Store};
 
@@ -36,6 +38,7 @@ pub(crate) struct CrawlContext {
     pub grant: Arc<Grant>,
     pub public: Arc<PublicRule>,
     pub policy: HostPolicy,
+    pub robots: RobotsMode,
     pub attachment_cap: u64,
     pub cancel: CancellationToken,
     pub events: Option<mpsc::Sender<CrawlEvent>>,
@@ -88,6 +91,7 @@ impl CrawlContext {
             grant: self.grant.clone(),
             public: self.public.clone(),
             policy: self.policy_for(purpose),
+            robots: self.robots,
         }
     }
 
@@ -100,34 +104,48 @@ impl CrawlContext {
         policy
     }
 
-    /// The lines of an answer: one per request, so one for every redirect as well (S2-12).
+    /// The lines of an answer: one per request, so one for every redirect as well (S2-12), and those for robots.txt.
     pub fn log_answer(
         &self,
         purpose: Purpose,
-        hops: &[Hop],
+        before: (&[Aside], &[Hop]),
         url: &Url,
         took: Duration,
         status: u16,
     ) -> Vec<RequestLog> {
-        let mut lines = self.log_hops(purpose, hops);
+        let mut lines = self.log_asides(before.0);
+        lines.extend(self.log_hops(purpose, before.1));
         lines.push(self.log_line(url.as_str(), purpose, took, Ok(status)));
         lines
     }
 
     /// The lines of a failure. Where the last redirect led to something that was never asked for, its line says why.
     pub fn log_error(&self, purpose: Purpose, asked: &Url, error: &FetchError) -> Vec<RequestLog> {
-        let mut lines = self.log_hops(purpose, error.hops());
+        let mut lines = self.log_asides(error.asides());
+        lines.extend(self.log_hops(purpose, error.hops()));
         match lines.last_mut() {
-            Some(last) if !error.was_sent() => {
+            Some(last) if !error.was_sent() && !error.hops().is_empty() => {
                 last.success = false;
                 last.error = Some(error.to_string());
             }
             _ => {
                 let url = error.url().unwrap_or(asked);
-                lines.push(self.log_line(url.as_str(), purpose, error.duration(), Err(error.to_string())));
+                let mut line = self.log_line(url.as_str(), purpose, error.duration(), Err(error.to_string()));
+                if let Some(verdict) = error.verdict() {
+                    line.http_status = verdict.status;
+                    line.verdict = Some(verdict.to_string());
+                }
+                lines.push(line);
             }
         }
         lines
+    }
+
+    fn log_asides(&self, asides: &[Aside]) -> Vec<RequestLog> {
+        let line = |aside: &Aside| {
+            self.log_line(aside.url.as_str(), Purpose::Robots, aside.duration, aside.outcome.clone())
+        };
+        asides.iter().map(line).collect()
     }
 
     fn log_hops(&self, purpose: Purpose, hops: &[Hop]) -> Vec<RequestLog> {
@@ -157,6 +175,7 @@ impl CrawlContext {
             fetch_strategy: "http".to_string(),
             duration_ms: took.as_millis() as u64,
             error,
+            verdict: None,
         }
     }
 }

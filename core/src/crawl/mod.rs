@@ -24,6 +24,6 @@ pub mod verdict;
 pub(crate) use context::CrawlContext;
 pub(crate) use preview::preview;
 pub use preview::{Preview, PreviewRow};
-pub use report::{CrawlEvent, FailureLine, Report};
+pub use report::{CrawlEvent, FailureLine, Report, RobotsUse};
 pub(crate) use runner::run;
 pub use step::StopReason;

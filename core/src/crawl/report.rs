@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::step::StopReason;
 use crate::error::ErrorClass;
+use crate::fetch::RobotsMode;
 use crate::model::Article;
 
 /// The failure ledger names at most this many entries; the count is always exact.
@@ -25,6 +26,16 @@ pub struct FailureLine {
     pub message: String,
     /// Whether a later run tries again.
     pub will_retry: bool,
+}
+
+/// What was made of robots.txt in a run (S2-53).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RobotsUse {
+    /// What it forbids was not fetched.
+    Respected,
+    /// It was passed over, as the site file says.
+    Bypassed,
 }
 
 /// What came of a crawl.
@@ -55,6 +66,8 @@ pub struct Report {
     pub requests: u32,
     /// Why it ended.
     pub stop: StopReason,
+    /// Whether robots.txt had its say.
+    pub robots: RobotsUse,
     /// What failed, the first 200 entries of it.
     pub failures: Vec<FailureLine>,
     /// How long it took.
@@ -67,7 +80,7 @@ fn seconds<S: serde::Serializer>(elapsed: &Duration, serializer: S) -> Result<S:
 }
 
 impl Report {
-    pub(crate) fn new(target: &str) -> Self {
+    pub(crate) fn new(target: &str, robots: RobotsMode) -> Self {
         Report {
             target: target.to_string(),
             run_id: 0,
@@ -81,6 +94,10 @@ impl Report {
             attachments_failed: 0,
             requests: 0,
             stop: StopReason::LastPage,
+            robots: match robots {
+                RobotsMode::Respect { .. } => RobotsUse::Respected,
+                RobotsMode::Bypass => RobotsUse::Bypassed,
+            },
             failures: Vec::new(),
             elapsed: Duration::ZERO,
         }

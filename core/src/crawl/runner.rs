@@ -27,7 +27,7 @@ const STORING: usize = 8;
 /// Crawls a target: takes up the unfinished run, if there is one, then makes the one asked for.
 pub(crate) async fn run(ctx: &CrawlContext, asked: RunOptions) -> Result<Report, Error> {
     let began = Instant::now();
-    let mut report = Report::new(&ctx.target.code);
+    let mut report = Report::new(&ctx.target.code, ctx.robots);
     let first = Run::begin(ctx, asked.clone(), &mut report).await?.go(&mut report).await?;
     if first.resumed && report.stop != StopReason::Cancelled {
         let next = follow_up(&first.options, &asked);

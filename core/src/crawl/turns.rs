@@ -10,7 +10,8 @@ use super::context::CrawlContext;
 use crate::adapter::{Call, Step, TurnError, contract};
 use crate::error::{Error, ErrorClass};
 use crate::extract::Pages;
-use crate::fetch::{Expects, FetchError, Method, Purpose};
+use crate::fetch::verdict::VerdictKind;
+use crate::fetch::{Expects, FetchError, FetchErrorKind, Method, Purpose};
 use crate::model::RequestLog;
 
 /// A step that needs more turns than this is going in circles.
@@ -183,11 +184,17 @@ async fn fetch_all(
             Ok(fetched) => {
                 log.extend(ctx.log_answer(
                     purpose,
-                    &fetched.hops,
+                    (&fetched.asides, &fetched.hops),
                     &fetched.url,
                     fetched.duration,
                     fetched.status,
                 ));
+                if let Some(last) = log.last_mut() {
+                    last.verdict = Some(match fetched.verdict.kind {
+                        VerdictKind::Ok => fetched.verdict.kind.to_string(),
+                        _ => fetched.verdict.to_string(),
+                    });
+                }
                 replies.push(contract::Reply {
                     tag: request.tag,
                     status: fetched.status,
@@ -206,12 +213,13 @@ async fn fetch_all(
 }
 
 fn fetch_failed(error: FetchError) -> StepError {
+    let turned_away = matches!(error.kind(), FetchErrorKind::TurnedAway { .. });
     StepError {
         class: error.class(),
         message: error.to_string(),
         cause: Some(error.into()),
         evidence: None,
-        turned_away: false,
+        turned_away,
     }
 }
 

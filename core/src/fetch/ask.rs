@@ -8,6 +8,8 @@ use url::Url;
 
 use super::grant::Grant;
 use super::public::PublicRule;
+use super::robots::OnUnreachable;
+use super::verdict::Verdict;
 use crate::clock::Timestamp;
 
 /// What a request is for. It decides the pace (S2-64) and the encodings asked for.
@@ -19,6 +21,8 @@ pub enum Purpose {
     Detail,
     /// A file that belongs to a document.
     Attachment,
+    /// The robots.txt of a host: the gate's own question, before it lets a page through.
+    Robots,
 }
 
 impl Purpose {
@@ -28,6 +32,7 @@ impl Purpose {
             Purpose::List => "list",
             Purpose::Detail => "detail",
             Purpose::Attachment => "attachment",
+            Purpose::Robots => "robots",
         }
     }
 }
@@ -99,6 +104,24 @@ impl HostPolicy {
     }
 }
 
+/// Whether robots.txt has a say in a request (S2-53).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RobotsMode {
+    /// What it forbids is not fetched.
+    Respect {
+        /// What is done when it cannot be read and there is no copy of it.
+        on_unreachable: OnUnreachable,
+    },
+    /// It is not asked: somebody looked at the site and said so in its settings.
+    Bypass,
+}
+
+impl Default for RobotsMode {
+    fn default() -> Self {
+        RobotsMode::Respect { on_unreachable: OnUnreachable::default() }
+    }
+}
+
 /// One request, with the rules it is under.
 #[derive(Clone, Debug)]
 pub struct Ask {
@@ -120,6 +143,19 @@ pub struct Ask {
     pub public: Arc<PublicRule>,
     /// How hard the host may be asked.
     pub policy: HostPolicy,
+    /// Whether robots.txt has a say.
+    pub robots: RobotsMode,
+}
+
+/// A request that the gate made by itself on the way to another: for a robots.txt, each redirect alone.
+#[derive(Clone, Debug)]
+pub struct Aside {
+    /// Where.
+    pub url: Url,
+    /// The status, or why there was none.
+    pub outcome: Result<u16, String>,
+    /// Time on the wire.
+    pub duration: Duration,
 }
 
 /// One answer on the way to the last one.
@@ -142,8 +178,12 @@ pub struct Fetched {
     pub headers: Vec<(String, String)>,
     /// Decompressed.
     pub body: Bytes,
+    /// What it is worth (I20).
+    pub verdict: Verdict,
     /// The redirects before it.
     pub hops: Vec<Hop>,
+    /// The requests for robots.txt that were made first.
+    pub asides: Vec<Aside>,
     /// When the gate was asked.
     pub at: Timestamp,
     /// Time spent waiting for the host's turn.
@@ -176,6 +216,8 @@ pub struct Downloaded {
     pub sha256: String,
     /// The redirects before it.
     pub hops: Vec<Hop>,
+    /// The requests for robots.txt that were made first.
+    pub asides: Vec<Aside>,
     /// When the gate was asked.
     pub at: Timestamp,
     /// Time spent waiting for the host's turn.

@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::ask::Hop;
+use super::ask::{Aside, Hop};
 use super::grant::Denial;
 use super::guard::Forbidden;
 use super::public::NotPublic;
+use super::verdict::Verdict;
+use crate::clock::Timestamp;
 use crate::error::ErrorClass;
 
 /// A request failed or was not allowed.
@@ -23,6 +25,7 @@ struct Details {
     kind: FetchErrorKind,
     url: Option<Url>,
     hops: Vec<Hop>,
+    asides: Vec<Aside>,
     waited: Duration,
     duration: Duration,
 }
@@ -46,6 +49,36 @@ pub enum FetchErrorKind {
         address: IpAddr,
         /// What it is reserved for.
         why: Forbidden,
+    },
+    /// The site does not want it fetched (S2-53).
+    #[error(
+        "robots.txt forbids it (line {line}: {rule}); `respect_robots: false` in the site file passes over it, once somebody has looked at the site and may say so"
+    )]
+    Robots {
+        /// The line of the rule that decided, from 1.
+        line: u32,
+        /// The rule.
+        rule: String,
+    },
+    /// Nobody knows what the site wants, and the operator wants that known first.
+    #[error("robots.txt cannot be read: {reason}; it is asked for again from {until} on")]
+    RobotsUnreachable {
+        /// Why.
+        reason: String,
+        /// When it is worth another try.
+        until: Timestamp,
+    },
+    /// An answer, but a firewall's and not the site's (I20).
+    #[error("a firewall answered in place of the site ({verdict}); a later run tries again")]
+    TurnedAway {
+        /// What it was, and why we think so.
+        verdict: Verdict,
+    },
+    /// A web page where data was asked for (I20).
+    #[error("not what was asked for ({verdict})")]
+    WrongContent {
+        /// What it was.
+        verdict: Verdict,
     },
     /// The name has no address.
     #[error("the name does not resolve ({0}); check its spelling and this machine's DNS")]
@@ -99,6 +132,23 @@ pub enum FetchErrorKind {
     Setup(String),
 }
 
+impl FetchErrorKind {
+    pub(super) fn was_sent(&self) -> bool {
+        use FetchErrorKind::*;
+        !matches!(
+            self,
+            NotGranted(_)
+                | NotPublic(_)
+                | ForbiddenAddress { .. }
+                | Robots { .. }
+                | RobotsUnreachable { .. }
+                | RedirectLoop
+                | TooManyRedirects(_)
+                | Setup(_)
+        )
+    }
+}
+
 /// What a timeout was waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -126,6 +176,7 @@ impl FetchError {
             kind,
             url: None,
             hops: Vec::new(),
+            asides: Vec::new(),
             waited: Duration::ZERO,
             duration: Duration::ZERO,
         }))
@@ -155,6 +206,27 @@ impl FetchError {
         &self.0.hops
     }
 
+    /// Adds the requests that were made for it beside.
+    pub(super) fn with_asides(mut self, asides: Vec<Aside>) -> FetchError {
+        self.0.asides = asides;
+        self
+    }
+
+    /// The requests for robots.txt that were made first.
+    pub fn asides(&self) -> &[Aside] {
+        &self.0.asides
+    }
+
+    /// What the answer, or the want of one, is worth; none when our own rules ended it.
+    pub fn verdict(&self) -> Option<Verdict> {
+        match &self.0.kind {
+            FetchErrorKind::TurnedAway { verdict } | FetchErrorKind::WrongContent { verdict } => {
+                Some(verdict.clone())
+            }
+            _ => Verdict::of_error(self),
+        }
+    }
+
     /// Time spent waiting for the host's turn.
     pub fn waited(&self) -> Duration {
         self.0.waited
@@ -167,23 +239,18 @@ impl FetchError {
 
     /// Whether a request went to [`FetchError::url`], or was about to: what the rules forbid is never sent.
     pub fn was_sent(&self) -> bool {
-        use FetchErrorKind::*;
-        !matches!(
-            self.0.kind,
-            NotGranted(_)
-                | NotPublic(_)
-                | ForbiddenAddress { .. }
-                | RedirectLoop
-                | TooManyRedirects(_)
-                | Setup(_)
-        )
+        self.0.kind.was_sent()
     }
 
     /// The class of the error.
     pub fn class(&self) -> ErrorClass {
         use FetchErrorKind::*;
         match self.0.kind {
-            NotGranted(_) | NotPublic(_) | ForbiddenAddress { .. } => ErrorClass::Blocked,
+            NotGranted(_) | NotPublic(_) | ForbiddenAddress { .. } | Robots { .. } | TurnedAway { .. } => {
+                ErrorClass::Blocked
+            }
+            WrongContent { .. } => ErrorClass::Server,
+            RobotsUnreachable { .. } => ErrorClass::Busy,
             Dns(_) | Connect(_) | Reset(_) | Timeout { .. } | Truncated(_) => ErrorClass::Network,
             Tls(_) => ErrorClass::Tls,
             TooLarge { .. }
@@ -199,7 +266,8 @@ impl FetchError {
 
     /// Whether the same request may succeed later. Finer than the class: a body over the limit stays so.
     pub fn is_retryable(&self) -> bool {
-        self.class() == ErrorClass::Network || matches!(self.0.kind, FetchErrorKind::Protocol(_))
+        matches!(self.class(), ErrorClass::Network | ErrorClass::Busy)
+            || matches!(self.0.kind, FetchErrorKind::Protocol(_))
     }
 }
 

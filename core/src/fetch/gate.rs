@@ -3,44 +3,44 @@
 //! A redirect is a new request: each hop starts again at the first check (I9).
 
 use std::collections::HashSet;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::{CONTENT_LENGTH, HeaderValue};
+use http::header::HeaderValue;
 use reqwest::Response;
-use sha2::{Digest, Sha256};
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::io::AsyncWrite;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::ask::{Ask, Downloaded, Fetched, Hop, Method};
-use super::body::{self, Coding, Decoder};
+use super::ask::{Aside, Ask, Downloaded, Expects, Fetched, Hop, Method, Purpose};
 use super::error::{FetchError, FetchErrorKind, Phase};
 use super::grant::without_dot;
 use super::headers;
 use super::http::Http;
 use super::options::GateOptions;
 use super::redirect::{self, MAX_HOPS};
+use super::robots::{NoShelf, RobotsBook};
 use super::throttle::{Pass, Throttle};
+use super::verdict::{Answer, THIN_BELOW, Verdict, VerdictKind};
 use crate::clock::{Clock, Entropy};
-
-/// A length announced in a header is believed up to here when memory is set aside.
-const BELIEVED_LENGTH: u64 = 1 << 20;
 
 /// The only way out. Cheap to clone: all clones share connections and pace.
 #[derive(Clone)]
 pub struct Gate(Arc<Shared>);
 
-struct Shared {
-    agent: HeaderValue,
-    http: Http,
+pub(super) struct Shared {
+    pub(super) agent: HeaderValue,
+    pub(super) agent_text: String,
+    pub(super) robots: RobotsBook,
+    pub(super) http: Http,
     throttle: Throttle,
-    body_cap: u64,
-    page_time: Duration,
+    pub(super) body_cap: u64,
+    pub(super) page_time: Duration,
     download_time: Duration,
-    clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Gate {
@@ -53,8 +53,11 @@ impl Gate {
         let agent = HeaderValue::from_str(&options.user_agent).map_err(|_| {
             FetchError::setup(format!("the user agent {:?} cannot be sent", options.user_agent))
         })?;
+        let shelf = options.robots_shelf.clone().unwrap_or_else(|| Arc::new(NoShelf));
         Ok(Gate(Arc::new(Shared {
             agent,
+            agent_text: options.user_agent.clone(),
+            robots: RobotsBook::new(shelf, clock.clone(), options.robots_times),
             http: Http::new(&options)?,
             throttle: Throttle::new(options.max_in_flight, options.attachment_throttle_cap, entropy),
             body_cap: options.body_cap,
@@ -74,17 +77,20 @@ impl Gate {
             let headers = headers::incoming(response.headers());
             let body = self.0.page(response, &mut trip).await?;
             drop(pass);
-            Ok((status, headers, body))
+            let verdict = self.0.judge(ask, &trip, status, &headers, &body)?;
+            Ok((status, headers, body, verdict))
         }
         .await;
         match done {
-            Ok((status, headers, body)) => Ok(Fetched {
+            Ok((status, headers, body, verdict)) => Ok(Fetched {
                 status,
                 headers,
                 body,
+                verdict,
                 at,
                 url: trip.url,
                 hops: trip.hops,
+                asides: trip.asides,
                 waited: trip.waited,
                 duration: trip.on_wire,
                 tier: "http",
@@ -120,6 +126,7 @@ impl Gate {
                 at,
                 url: trip.url,
                 hops: trip.hops,
+                asides: trip.asides,
                 waited: trip.waited,
                 duration: trip.on_wire,
             }),
@@ -129,25 +136,29 @@ impl Gate {
 }
 
 /// One ask on its way through redirects.
-struct Trip {
-    url: Url,
-    method: Method,
+pub(super) struct Trip {
+    pub(super) url: Url,
+    pub(super) method: Method,
     headers: HeaderMap,
     body: Option<Bytes>,
-    hops: Vec<Hop>,
+    pub(super) hops: Vec<Hop>,
+    pub(super) max_hops: usize,
+    pub(super) asides: Vec<Aside>,
     waited: Duration,
-    on_wire: Duration,
+    pub(super) on_wire: Duration,
     limit: Duration,
 }
 
 impl Trip {
-    fn new(ask: &Ask, agent: &HeaderValue, limit: Duration) -> Trip {
+    pub(super) fn new(ask: &Ask, agent: &HeaderValue, limit: Duration) -> Trip {
         Trip {
             url: ask.url.clone(),
             method: ask.method,
             headers: headers::outgoing(&ask.headers, ask.expects, ask.purpose, agent),
             body: ask.body.clone().filter(|_| ask.method == Method::Post),
             hops: Vec::new(),
+            max_hops: MAX_HOPS,
+            asides: Vec::new(),
             waited: Duration::ZERO,
             on_wire: Duration::ZERO,
             limit,
@@ -155,11 +166,11 @@ impl Trip {
     }
 
     fn failed(self, kind: FetchErrorKind) -> FetchError {
-        FetchError::new(kind).at(self.url, self.hops, self.waited, self.on_wire)
+        FetchError::new(kind).at(self.url, self.hops, self.waited, self.on_wire).with_asides(self.asides)
     }
 
     /// Runs a part of the exchange on the time that is left.
-    async fn timed<T>(
+    pub(super) async fn timed<T>(
         &mut self,
         part: impl Future<Output = Result<T, FetchErrorKind>>,
     ) -> Result<T, FetchErrorKind> {
@@ -173,11 +184,12 @@ impl Trip {
 
 impl Shared {
     /// Gets the head of the last answer of a chain, with the pass that holds its host's slot.
-    async fn open(&self, ask: &Ask, trip: &mut Trip) -> Result<(Response, Pass), FetchErrorKind> {
+    pub(super) async fn open(&self, ask: &Ask, trip: &mut Trip) -> Result<(Response, Pass), FetchErrorKind> {
         let mut seen: Option<HashSet<(Method, Url)>> = None;
         loop {
             self.check(ask, &trip.url)?;
-            let pass = self.turn(ask, trip).await;
+            let floor = self.consult(ask, trip).await?;
+            let pass = self.turn(ask, trip, floor).await;
             let response = self.tier(trip).await?;
 
             let status = response.status().as_u16();
@@ -201,30 +213,64 @@ impl Shared {
             if seen.contains(&(trip.method, trip.url.clone())) {
                 return Err(FetchErrorKind::RedirectLoop);
             }
-            if trip.hops.len() > MAX_HOPS {
-                return Err(FetchErrorKind::TooManyRedirects(MAX_HOPS));
+            if trip.hops.len() > trip.max_hops {
+                return Err(FetchErrorKind::TooManyRedirects(trip.max_hops));
             }
         }
     }
 
-    /// The checks that need no waiting, in their order. Those to come have their place between the guard
-    /// and the turn.
+    /// The checks that need no waiting, in their order; 4, robots, is in `consult`.
     fn check(&self, ask: &Ask, url: &Url) -> Result<(), FetchErrorKind> {
         // 1. grant
-        ask.grant.check(url).map_err(FetchErrorKind::NotGranted)?;
+        // Whoever may ask a host may read its robots.txt, whatever scheme and port that ends on.
+        let implied = ask.purpose == Purpose::Robots && url.host_str() == ask.url.host_str();
+        if !implied {
+            ask.grant.check(url).map_err(FetchErrorKind::NotGranted)?;
+        }
         // 2. public path
         ask.public.check(url).map_err(FetchErrorKind::NotPublic)?;
         // 3. address guard: literals here, names in `resolver`, where the connection is made
         self.http.check_literal(url)
-        // 4. robots: here, once there is a copy of robots.txt to ask
-        // 5. breaker: here, so that a host that cools down costs no turn and no socket
+    }
+
+    /// What an answer is worth. A firewall's page, and a page where data was asked for, is no answer of the site's:
+    /// no adapter should have to tell them apart. Statuses are left to the adapter, which knows what is gone.
+    fn judge(
+        &self,
+        ask: &Ask,
+        trip: &Trip,
+        status: u16,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> Result<Verdict, FetchErrorKind> {
+        let (purpose, expects, url) = (ask.purpose, ask.expects, &trip.url);
+        let answer = Answer {
+            method: trip.method,
+            purpose,
+            expects,
+            url,
+            status,
+            headers,
+            body,
+            thin_below: THIN_BELOW,
+        };
+        let verdict = answer.classify(self.clock.now());
+        let wants_data = matches!(expects, Expects::Json | Expects::Xml);
+        match verdict.kind {
+            VerdictKind::Challenge(_) => Err(FetchErrorKind::TurnedAway { verdict }),
+            VerdictKind::Blocked if status < 300 => Err(FetchErrorKind::TurnedAway { verdict }),
+            VerdictKind::WrongContent if wants_data && answer.is_html() => {
+                Err(FetchErrorKind::WrongContent { verdict })
+            }
+            _ => Ok(verdict),
+        }
     }
 
     /// 6. throttle
-    async fn turn(&self, ask: &Ask, trip: &mut Trip) -> Pass {
+    async fn turn(&self, ask: &Ask, trip: &mut Trip, floor: Duration) -> Pass {
         let begin = Instant::now();
         let host = trip.url.host_str().map(without_dot).unwrap_or_default();
-        let pass = self.throttle.enter(host, &ask.policy, ask.purpose).await;
+        let pass = self.throttle.enter(host, &ask.policy, ask.purpose, floor).await;
         trip.waited += begin.elapsed();
         pass
     }
@@ -235,112 +281,4 @@ impl Shared {
         let sending = self.http.send(trip.method, &url, trip.headers.clone(), trip.body.clone());
         trip.timed(sending).await
     }
-
-    async fn page(&self, mut response: Response, trip: &mut Trip) -> Result<Bytes, FetchErrorKind> {
-        let coding = body::coding(response.headers())?;
-        let cap = self.body_cap;
-        let announced = announced(&response, trip.method, cap)?;
-        let reading = async move {
-            if coding == Coding::Identity {
-                return self.plain(&mut response, announced, cap).await;
-            }
-            let (mut decoder, mut wire) = (Decoder::new(coding, cap), 0u64);
-            while let Some(chunk) = self.chunk(&mut response).await? {
-                wire += chunk.len() as u64;
-                if wire > cap {
-                    return Err(FetchErrorKind::TooLarge { limit: cap });
-                }
-                decoder.feed(&chunk)?;
-            }
-            decoder.finish()?;
-            Ok(Bytes::from(decoder.take()))
-        };
-        trip.timed(reading).await
-    }
-
-    /// An uncompressed page; one that came in one piece is not copied.
-    async fn plain(
-        &self,
-        response: &mut Response,
-        announced: u64,
-        cap: u64,
-    ) -> Result<Bytes, FetchErrorKind> {
-        let Some(first) = self.chunk(response).await? else { return Ok(Bytes::new()) };
-        let mut total = first.len() as u64;
-        let mut whole: Option<Vec<u8>> = None;
-        loop {
-            if total > cap {
-                return Err(FetchErrorKind::TooLarge { limit: cap });
-            }
-            let Some(chunk) = self.chunk(response).await? else { break };
-            total += chunk.len() as u64;
-            let whole = whole.get_or_insert_with(|| {
-                let mut bytes =
-                    Vec::with_capacity(announced.clamp(total, BELIEVED_LENGTH.max(total)) as usize);
-                bytes.extend_from_slice(&first);
-                bytes
-            });
-            whole.extend_from_slice(&chunk);
-        }
-        Ok(whole.map_or(first, Bytes::from))
-    }
-
-    async fn file<W: AsyncWrite + Unpin>(
-        &self,
-        mut response: Response,
-        trip: &mut Trip,
-        mut to: W,
-        cap: u64,
-    ) -> Result<(u64, String), FetchErrorKind> {
-        let coding = body::coding(response.headers())?;
-        announced(&response, trip.method, cap)?;
-        let copying = async move {
-            let (mut hash, mut size, mut wire) = (Sha256::new(), 0u64, 0u64);
-            let mut decoder = (coding != Coding::Identity).then(|| Decoder::new(coding, cap));
-            while let Some(chunk) = self.chunk(&mut response).await? {
-                wire += chunk.len() as u64;
-                if wire > cap {
-                    return Err(FetchErrorKind::TooLarge { limit: cap });
-                }
-                let Some(decoder) = &mut decoder else {
-                    hash.update(&chunk);
-                    size = wire;
-                    to.write_all(&chunk).await.map_err(FetchErrorKind::Write)?;
-                    continue;
-                };
-                for piece in chunk.chunks(body::PIECE) {
-                    decoder.feed(piece)?;
-                    let plain = decoder.take();
-                    hash.update(&plain);
-                    size += plain.len() as u64;
-                    to.write_all(&plain).await.map_err(FetchErrorKind::Write)?;
-                }
-            }
-            if let Some(mut decoder) = decoder {
-                decoder.finish()?;
-                let plain = decoder.take();
-                hash.update(&plain);
-                size += plain.len() as u64;
-                to.write_all(&plain).await.map_err(FetchErrorKind::Write)?;
-            }
-            to.flush().await.map_err(FetchErrorKind::Write)?;
-            let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok((size, sha256))
-        };
-        trip.timed(copying).await
-    }
-
-    async fn chunk(&self, response: &mut Response) -> Result<Option<Bytes>, FetchErrorKind> {
-        response.chunk().await.map_err(|error| self.http.explain(&error, true))
-    }
-}
-
-/// The announced length, refused at once when it is over the cap.
-fn announced(response: &Response, method: Method, cap: u64) -> Result<u64, FetchErrorKind> {
-    let length =
-        response.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok()).unwrap_or(0);
-    if length > cap && method != Method::Head {
-        return Err(FetchErrorKind::TooLarge { limit: cap });
-    }
-    Ok(length)
 }

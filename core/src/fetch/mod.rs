@@ -8,7 +8,7 @@
 //! | 1 | grant | `grant` | may this adapter talk to that host at all? |
 //! | 2 | public path | `public` | is it a public page of a host we watch? (S2-54, I18) |
 //! | 3 | address guard | `guard`, `resolver` | is the address one of the public internet? |
-//! | 4 | robots | [`robots`]; *not yet asked* | does the site want it fetched? (S2-53) |
+//! | 4 | robots | [`robots`], `consult` | does the site want it fetched? (S2-53) |
 //! | 5 | breaker | *to come* | is the host cooling down? (S2-27) |
 //! | 6 | throttle | `throttle` | when may it go? (S2-29, S2-64, C10) |
 //! | 7 | tiers | `http`; browser and cookie pool *to come* | how is it fetched? (S2-26, S2-28) |
@@ -23,20 +23,30 @@
 
 mod ask;
 mod body;
+pub mod breaker;
+pub mod challenge;
+mod consult;
 mod error;
+pub mod escalate;
 mod gate;
+mod glance;
 mod grant;
 mod guard;
 mod headers;
+pub mod hosts;
 mod http;
+pub mod ledger;
 mod options;
 mod public;
+mod read;
 mod redirect;
 mod resolver;
+pub mod retry_after;
 pub mod robots;
 mod throttle;
+pub mod verdict;
 
-pub use ask::{Ask, Downloaded, Expects, Fetched, Hop, HostPolicy, Method, Purpose};
+pub use ask::{Aside, Ask, Downloaded, Expects, Fetched, Hop, HostPolicy, Method, Purpose, RobotsMode};
 pub use error::{FetchError, FetchErrorKind, Phase};
 pub use gate::Gate;
 pub use grant::{Denial, Grant, HostPattern, Remedy};

@@ -9,6 +9,7 @@ use rustls::pki_types::pem::PemObject;
 
 use super::error::{FetchError, FetchErrorKind};
 use super::resolver::NameLookup;
+use super::robots::{RobotsShelf, RobotsTimes};
 
 /// Settings of a [`Gate`](super::Gate).
 #[derive(Clone)]
@@ -33,6 +34,10 @@ pub struct GateOptions {
     pub attachment_throttle_cap: Duration,
     /// Who turns names into addresses; none = the system. Whatever it answers is checked.
     pub lookup: Option<Arc<dyn NameLookup>>,
+    /// Where copies of robots.txt outlive the process; none = nowhere.
+    pub robots_shelf: Option<Arc<dyn RobotsShelf>>,
+    /// How long a robots.txt holds.
+    pub robots_times: RobotsTimes,
 }
 
 impl Default for GateOptions {
@@ -53,6 +58,8 @@ impl Default for GateOptions {
             max_in_flight: 16,
             attachment_throttle_cap: Duration::from_secs(2),
             lookup: None,
+            robots_shelf: None,
+            robots_times: RobotsTimes::default(),
         }
     }
 }

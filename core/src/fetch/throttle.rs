@@ -88,14 +88,15 @@ impl Throttle {
     }
 
     /// Waits for the turn of a request to `host`.
-    pub async fn enter(&self, host: &str, policy: &HostPolicy, purpose: Purpose) -> Pass {
+    /// `floor` is what the host itself asks for: no setting and no purpose goes below it.
+    pub async fn enter(&self, host: &str, policy: &HostPolicy, purpose: Purpose, floor: Duration) -> Pass {
         let slot = self.slot(host);
         let turn = slot.turnstile.lock().await;
         while lock(&slot.pace).active >= policy.max_concurrency.max(1) {
             slot.freed.notified().await;
         }
         let unit = if policy.jitter.is_zero() { 0.0 } else { self.entropy.unit() };
-        let gap = gap(policy, purpose, self.attachment_cap, unit);
+        let gap = gap(policy, purpose, self.attachment_cap, unit).max(floor);
         if !gap.is_zero() {
             let start = start_at(lock(&slot.pace).last_start, Instant::now(), gap);
             if start > Instant::now() {
@@ -109,7 +110,7 @@ impl Throttle {
         let mut pace = lock(&slot.pace);
         pace.active += 1;
         pace.last_start = Some(now);
-        let longest = policy.min_interval.saturating_add(policy.jitter);
+        let longest = policy.min_interval.saturating_add(policy.jitter).max(floor);
         pace.clear_at = pace.clear_at.max(now.checked_add(longest));
         drop(pace);
         drop(turn);
@@ -171,7 +172,9 @@ mod tests {
         for i in 0..5 {
             let (throttle, tx) = (throttle.clone(), tx.clone());
             tokio::spawn(async move {
-                let pass = throttle.enter("a", &policy(1, 5 * SECOND, Duration::ZERO), Purpose::List).await;
+                let pass = throttle
+                    .enter("a", &policy(1, 5 * SECOND, Duration::ZERO), Purpose::List, Duration::ZERO)
+                    .await;
                 tx.send((i, Instant::now() - begin)).unwrap();
                 drop(pass);
             });
@@ -189,7 +192,9 @@ mod tests {
         let throttle = throttle(16);
         let mut last = None;
         for _ in 0..50 {
-            drop(throttle.enter("a", &policy(1, 5 * SECOND, 2 * SECOND), Purpose::List).await);
+            drop(
+                throttle.enter("a", &policy(1, 5 * SECOND, 2 * SECOND), Purpose::List, Duration::ZERO).await,
+            );
             let now = Instant::now();
             if let Some(last) = last {
                 let gap: Duration = now - last;
@@ -204,7 +209,11 @@ mod tests {
         let throttle = throttle(16);
         let begin = Instant::now();
         for i in 0..10 {
-            drop(throttle.enter(&format!("host{i}"), &HostPolicy::default(), Purpose::List).await);
+            drop(
+                throttle
+                    .enter(&format!("host{i}"), &HostPolicy::default(), Purpose::List, Duration::ZERO)
+                    .await,
+            );
         }
         assert_eq!(Instant::now(), begin);
     }
@@ -213,9 +222,9 @@ mod tests {
     async fn an_attachment_waits_no_longer_than_its_cap() {
         let throttle = throttle(16);
         let p = policy(1, 5 * SECOND, Duration::ZERO);
-        drop(throttle.enter("a", &p, Purpose::Detail).await);
+        drop(throttle.enter("a", &p, Purpose::Detail, Duration::ZERO).await);
         let begin = Instant::now();
-        drop(throttle.enter("a", &p, Purpose::Attachment).await);
+        drop(throttle.enter("a", &p, Purpose::Attachment, Duration::ZERO).await);
         let waited = Instant::now() - begin;
         assert!(waited >= 2 * SECOND && waited < 3 * SECOND, "{waited:?}");
     }
@@ -225,10 +234,10 @@ mod tests {
         let throttle = throttle(16);
         let p = policy(1, 5 * SECOND, Duration::ZERO);
         let begin = Instant::now();
-        let first = throttle.enter("a", &p, Purpose::List).await;
+        let first = throttle.enter("a", &p, Purpose::List, Duration::ZERO).await;
         // One that waits for the slot, one behind it in the queue, and later one that waits for the clock.
         let waits = |throttle: Arc<Throttle>| {
-            tokio::spawn(async move { throttle.enter("a", &p, Purpose::List).await })
+            tokio::spawn(async move { throttle.enter("a", &p, Purpose::List, Duration::ZERO).await })
         };
         let (second, third) = (waits(throttle.clone()), waits(throttle.clone()));
         tokio::task::yield_now().await;
@@ -239,7 +248,7 @@ mod tests {
         let fourth = waits(throttle.clone());
         tokio::time::sleep(SECOND).await;
         fourth.abort();
-        drop(throttle.enter("a", &p, Purpose::List).await);
+        drop(throttle.enter("a", &p, Purpose::List, Duration::ZERO).await);
         let waited = Instant::now() - begin;
         assert!(waited >= 5 * SECOND && waited < 6 * SECOND, "only the first request counts: {waited:?}");
         assert_eq!(lock(&throttle.slot("a").pace).active, 0);
@@ -258,8 +267,9 @@ mod tests {
                     let (throttle, count) = (throttle.clone(), count.clone());
                     tokio::spawn(async move {
                         let host = format!("host{}", i % hosts);
-                        let _pass =
-                            throttle.enter(&host, &HostPolicy::unpaced(per_host), Purpose::List).await;
+                        let _pass = throttle
+                            .enter(&host, &HostPolicy::unpaced(per_host), Purpose::List, Duration::ZERO)
+                            .await;
                         {
                             let mut count = lock(&count);
                             count.0 += 1;
@@ -282,14 +292,14 @@ mod tests {
         let throttle = throttle(16);
         let p = policy(1, 60 * SECOND, Duration::ZERO);
         for i in 0..SWEEP_AT {
-            drop(throttle.enter(&format!("old{i}"), &p, Purpose::List).await);
+            drop(throttle.enter(&format!("old{i}"), &p, Purpose::List, Duration::ZERO).await);
         }
         tokio::time::sleep(30 * SECOND).await;
-        drop(throttle.enter("young", &p, Purpose::List).await);
+        drop(throttle.enter("young", &p, Purpose::List, Duration::ZERO).await);
         assert_eq!(lock(&throttle.hosts).slots.len(), SWEEP_AT + 1, "nothing could be forgotten yet");
         lock(&throttle.hosts).sweep_at = SWEEP_AT;
         tokio::time::sleep(31 * SECOND).await;
-        drop(throttle.enter("new", &p, Purpose::List).await);
+        drop(throttle.enter("new", &p, Purpose::List, Duration::ZERO).await);
         assert_eq!(lock(&throttle.hosts).slots.len(), 2, "the young one is still remembered");
     }
 }

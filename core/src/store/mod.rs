@@ -20,18 +20,21 @@ mod files;
 pub mod layout;
 mod lock;
 pub mod sanitize;
+mod shelf;
 mod sqlite;
 mod types;
 
 use futures::future::BoxFuture;
 
 use crate::clock::Timestamp;
+use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, RequestLog, Site, Target};
 
 pub use blobs::{Blob, BlobWriter};
 pub use error::StoreError;
 pub use files::{Durability, Files};
 pub use lock::TargetLock;
+pub use shelf::StoreShelf;
 pub use sqlite::{SqliteStore, database_path};
 pub use types::{
     ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, PageRecord, Recorded,
@@ -119,6 +122,17 @@ pub trait Store: Send + Sync + 'static {
 
     /// Articles by ascending row number after `after_id`: a page of a listing or an export.
     fn articles(&self, query: ArticleQuery) -> StoreFuture<'_, Vec<Article>>;
+
+    /// The copy of an origin's robots.txt that was last kept. A store that keeps none has the file asked for
+    /// by every process.
+    fn robots(&self, _origin: &Origin) -> StoreFuture<'_, Option<RobotsCopy>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Keeps a copy of an origin's robots.txt in place of the one before.
+    fn save_robots(&self, _origin: &Origin, _copy: &RobotsCopy) -> StoreFuture<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// What is wrong with rows and files, one line each; empty = clean.
     fn check(&self) -> StoreFuture<'_, Vec<String>>;

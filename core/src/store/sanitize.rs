@@ -197,6 +197,9 @@ pub fn clean_request(request: &mut RequestLog) {
     if let Some(error) = &mut request.error {
         let _ = clean("error", error, MESSAGE);
     }
+    if let Some(verdict) = &mut request.verdict {
+        let _ = clean("verdict", verdict, MESSAGE);
+    }
 }
 
 /// Cleans a message.

@@ -62,7 +62,7 @@ async fn a_dry_run_shows_requests_and_rows_and_stores_nothing() {
     assert_eq!(run.rows().len(), 20);
     assert!(run.rows().iter().all(|row| row["decision"] == "fetch" && row["title"] != ""), "{}", run.stdout);
     assert!(!stage.path("data").exists(), "a dry run leaves no data directory behind");
-    assert_eq!(stage.asked(), ["www.ndrc.gov.cn/xwdt/xwfb/index.html"]);
+    assert_eq!(stage.asked(), ["www.ndrc.gov.cn/robots.txt", "www.ndrc.gov.cn/xwdt/xwfb/index.html"]);
 
     // With a store it says what is known, and still changes nothing.
     stage.dibao("crawl ndrc.yaml --column xwfb --max-items 5").await.exits(0);

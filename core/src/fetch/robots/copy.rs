@@ -72,6 +72,20 @@ pub trait RobotsShelf: Send + Sync + 'static {
     fn save<'a>(&'a self, origin: &'a Origin, copy: &'a RobotsCopy) -> BoxFuture<'a, ()>;
 }
 
+/// A shelf that keeps nothing: each process asks anew.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoShelf;
+
+impl RobotsShelf for NoShelf {
+    fn load<'a>(&'a self, _: &'a Origin) -> BoxFuture<'a, Option<RobotsCopy>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    fn save<'a>(&'a self, _: &'a Origin, _: &'a RobotsCopy) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
 /// Text where it is UTF-8, so that people can read it; the bytes where it is not.
 mod body_form {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

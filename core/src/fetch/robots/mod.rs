@@ -25,7 +25,7 @@ mod policy;
 mod rules;
 
 pub use book::{RobotsBook, RobotsRequest, Standing};
-pub use copy::{Origin, RobotsCopy, RobotsShelf};
+pub use copy::{NoShelf, Origin, RobotsCopy, RobotsShelf};
 pub use parse::MAX_BODY;
 pub use policy::{
     Basis, Decision, Learned, MAX_REDIRECTS, OnUnreachable, RobotsAnswer, RobotsTimes, Trouble, decide, learn,

@@ -176,6 +176,7 @@ fn ask(url: &str) -> Ask {
         grant: Arc::new(Grant::new("test", &everything, &everything, &[])),
         public: Arc::new(PublicRule::new(&[".cn", ".test"], &hosts)),
         policy: HostPolicy::unpaced(16),
+        robots: RobotsMode::Bypass,
     }
 }
 

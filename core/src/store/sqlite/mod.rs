@@ -4,6 +4,7 @@
 //! put into transactions and answered is in `writer`; this file joins them to the trait.
 
 mod articles;
+mod hosts;
 mod migrate;
 mod readers;
 mod rows;
@@ -27,6 +28,7 @@ use super::types::{
 };
 use super::{Store, StoreFuture};
 use crate::clock::Timestamp;
+use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, RequestLog, Site, Target};
 use readers::Readers;
 use rows::Fault;
@@ -209,6 +211,16 @@ impl Store for SqliteStore {
 
     fn articles(&self, query: ArticleQuery) -> StoreFuture<'_, Vec<Article>> {
         self.read("read articles", move |db| articles::page(db, &query))
+    }
+
+    fn robots(&self, origin: &Origin) -> StoreFuture<'_, Option<RobotsCopy>> {
+        let origin = origin.clone();
+        self.read("read a copy of robots.txt", move |db| hosts::robots(db, &origin))
+    }
+
+    fn save_robots(&self, origin: &Origin, copy: &RobotsCopy) -> StoreFuture<'_, ()> {
+        let (origin, copy) = (origin.clone(), copy.clone());
+        self.write("kept a copy of robots.txt", move |db| hosts::save_robots(db, &origin, &copy))
     }
 
     fn check(&self) -> StoreFuture<'_, Vec<String>> {

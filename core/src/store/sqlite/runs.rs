@@ -240,7 +240,7 @@ pub(super) fn insert_log(
 ) -> Result<(), rusqlite::Error> {
     let mut insert = db.prepare_cached(
         "INSERT INTO crawl_log (site_id, target_id, article_id, occurred_at, purpose, success, http_status,
-             fetch_strategy, duration_ms, error_msg, url) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             fetch_strategy, duration_ms, error_msg, url, verdict) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     for request in log {
         sanitize::clean_request(request);
@@ -256,6 +256,7 @@ pub(super) fn insert_log(
             i64::try_from(request.duration_ms).unwrap_or(i64::MAX),
             request.error,
             request.url,
+            request.verdict,
         ])?;
     }
     Ok(())

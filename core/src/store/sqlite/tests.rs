@@ -132,6 +132,7 @@ pub(super) fn request(url: &str) -> RequestLog {
         fetch_strategy: "http".into(),
         duration_ms: 12,
         error: None,
+        verdict: Some("ok".into()),
     }
 }
 
