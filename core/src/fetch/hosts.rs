@@ -2,7 +2,7 @@
 //!
 //! All of it is in memory, so that a decision costs a lookup; what changed is handed out as rows for the store and
 //! loaded again at the next start, so that a restarted process does not storm a host that it was avoiding. The
-//! decisions themselves are those of [`breaker`](super::breaker) and [`escalate`](super::escalate); this only keeps
+//! decisions themselves are those of [`breaker`](super::breaker) and [`escalate`]; this only keeps
 //! their state together. No lock is held across an await: every call returns at once.
 //!
 //! A host is any key its caller chooses: a host name as a rule, a registrable domain where hosts share a limit.
