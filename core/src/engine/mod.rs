@@ -1,0 +1,236 @@
+//! Wires the parts together and owns their start and end. Knows all; nothing below knows it.
+//!
+//! `builder` opens everything, `request` describes and runs one crawl; what an open engine can do is here.
+
+mod builder;
+mod request;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use url::Url;
+
+pub use self::builder::EngineBuilder;
+use self::request::Of;
+pub use self::request::{CrawlRequest, Streamed};
+use crate::Result;
+use crate::adapter::{AdapterError, AdapterHost, Loaded, Registry};
+use crate::clock::{Clock, Entropy};
+use crate::config::{self, ConfigError, Incremental, SiteConfig, effective_config};
+use crate::crawl::{CrawlContext, dedup::StopRule, step};
+use crate::error::Error;
+use crate::fetch::robots::OnUnreachable;
+use crate::fetch::{Gate, Grant, HostPolicy, PublicRule, RobotsMode};
+use crate::model::{Site, Target};
+use crate::store::{Files, SiteChange, Store};
+
+/// Files larger than this are not downloaded.
+const ATTACHMENT_CAP: u64 = 200 << 20;
+
+/// A data directory with everything that works on it. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    files: Files,
+    gate: Gate,
+    host: AdapterHost,
+    registry: Option<Registry>,
+    adapter_dir: PathBuf,
+    loaded: Mutex<HashMap<String, Loaded>>,
+    turn_slots: Arc<Semaphore>,
+    settings: Settings,
+}
+
+#[derive(Clone)]
+struct Settings {
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    zone: chrono_tz::Tz,
+    interval: Option<Duration>,
+    public_suffixes: Vec<String>,
+    on_unreachable: OnUnreachable,
+}
+
+/// Runs file and compiler work off the async threads.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+impl Engine {
+    /// Begins to describe an engine.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// The store, for reading and for what the engine has no word of its own.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// The files beside the store.
+    pub fn files(&self) -> &Files {
+        &self.inner.files
+    }
+
+    /// The sandbox, to inspect adapters.
+    pub fn adapter_host(&self) -> &AdapterHost {
+        &self.inner.host
+    }
+
+    /// The directory of adapters, when there is one.
+    pub fn registry(&self) -> Option<&Registry> {
+        self.inner.registry.as_ref()
+    }
+
+    /// Reads a site file and stores what it says.
+    pub async fn import_site(&self, file: impl AsRef<Path>) -> Result<SiteChange> {
+        let file = file.as_ref().to_path_buf();
+        let site = blocking(move || Ok(config::load_site(&file)?)).await?;
+        self.import_site_config(&site).await
+    }
+
+    /// Stores a site that was read before; its settings are checked by its adapter first.
+    pub async fn import_site_config(&self, site: &SiteConfig) -> Result<SiteChange> {
+        let (row, targets) = site.into_rows()?;
+        let loaded = self.adapter(&row.adapter).await?;
+        for target in &targets {
+            loaded.adapter.check_config(&effective_config(target))?;
+        }
+        Ok(self.inner.store.put_site(row, targets).await?)
+    }
+
+    /// Switches a target on or off; an unknown one is an error.
+    pub async fn set_target_enabled(&self, code: &str, on: bool) -> Result<()> {
+        if self.inner.store.set_target_enabled(code, on).await? {
+            return Ok(());
+        }
+        Err(self.unknown_target(code).await?)
+    }
+
+    /// Describes a crawl of a stored target, by its code `<site>__<column>`.
+    pub fn crawl(&self, target: impl Into<String>) -> CrawlRequest {
+        CrawlRequest::new(self.clone(), Of::Code(target.into()))
+    }
+
+    /// Describes a crawl of a target that need not be stored: only [`CrawlRequest::preview`] works.
+    pub fn crawl_unstored(&self, site: Site, target: Target) -> CrawlRequest {
+        CrawlRequest::new(self.clone(), Of::Rows(Box::new((site, target))))
+    }
+
+    /// An adapter by its name: loaded once, then kept.
+    async fn adapter(&self, name: &str) -> Result<Loaded> {
+        let kept = |loaded: &Mutex<HashMap<String, Loaded>>| {
+            loaded.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get(name).cloned()
+        };
+        if let Some(found) = kept(&self.inner.loaded) {
+            return Ok(found);
+        }
+        let (inner, wanted) = (self.inner.clone(), name.to_string());
+        let found = blocking(move || {
+            let Some(registry) = &inner.registry else {
+                return Err(AdapterError::NoDirectory { name: wanted, dir: inner.adapter_dir.clone() }.into());
+            };
+            Ok(registry.load(&inner.host, &wanted)?)
+        })
+        .await?;
+        let mut loaded = self.inner.loaded.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        Ok(loaded.entry(name.to_string()).or_insert(found).clone())
+    }
+
+    async fn stored_target(&self, code: &str) -> Result<(Site, Target)> {
+        match self.inner.store.target(code).await? {
+            Some(found) => Ok(found),
+            None => Err(self.unknown_target(code).await?),
+        }
+    }
+
+    async fn unknown_target(&self, code: &str) -> Result<Error> {
+        let known = self.inner.store.targets(None).await?;
+        let codes = known.iter().map(|(_, target)| target.code.as_str());
+        Ok(ConfigError::unknown("target", code, codes).into())
+    }
+
+    async fn context(&self, request: &CrawlRequest, site: Site, target: Target) -> Result<CrawlContext> {
+        let inner = &self.inner;
+        let Loaded { adapter, granted } = self.adapter(&site.adapter).await?;
+        let config = effective_config(&target);
+        adapter.check_config(&config)?;
+        let hosts = site_hosts(&site, &target, &config);
+        let about = adapter.about();
+        let grant = Grant::new(&about.name, &about.hosts, &granted, &hosts);
+        let public = PublicRule::new(&inner.settings.public_suffixes, &hosts);
+        let policy = host_policy(&site, &target, about.default_interval, inner.settings.interval);
+        let robots = match site.respect_robots {
+            true => RobotsMode::Respect { on_unreachable: inner.settings.on_unreachable },
+            false => RobotsMode::Bypass,
+        };
+        let incremental = Incremental::of(&site, &target.code);
+        let bounds = step::Bounds {
+            max_items: request.options.max_items,
+            max_pages: step::HARD_MAX_PAGES,
+            stop: StopRule { after: incremental.stop_after_duplicates, force: request.options.force },
+        };
+        Ok(CrawlContext {
+            store: inner.store.clone(),
+            files: inner.files.clone(),
+            gate: inner.gate.clone(),
+            adapter,
+            turn_slots: inner.turn_slots.clone(),
+            clock: inner.settings.clock.clone(),
+            entropy: inner.settings.entropy.clone(),
+            zone: inner.settings.zone,
+            full_sweep_every: incremental.full_sweep_every,
+            config: config.to_string(),
+            site,
+            target,
+            bounds,
+            grant: Arc::new(grant),
+            public: Arc::new(public),
+            policy,
+            robots,
+            attachment_cap: ATTACHMENT_CAP,
+            cancel: request.cancel.clone(),
+            events: None,
+            session: Mutex::default(),
+        })
+    }
+}
+
+/// The hosts that the site's own settings name.
+fn site_hosts(site: &Site, target: &Target, config: &serde_json::Value) -> Vec<String> {
+    let list_url = config.get("list_url").and_then(serde_json::Value::as_str).unwrap_or("");
+    let mut hosts: Vec<String> = [&site.base_url, &target.entry_url, list_url]
+        .into_iter()
+        .filter_map(|text| Url::parse(text).ok()?.host_str().map(str::to_string))
+        .chain(site.hosts.iter().cloned())
+        .collect();
+    hosts.sort();
+    hosts.dedup();
+    hosts
+}
+
+/// S2-36, S2-64: the target's interval, then the adapter's, then the default; the engine's own
+/// setting overrules all.
+fn host_policy(site: &Site, target: &Target, adapter_sec: u32, engine: Option<Duration>) -> HostPolicy {
+    let default = HostPolicy::default();
+    let seconds = |value: f64| Duration::try_from_secs_f64(value).unwrap_or_default();
+    let max_concurrency = site.concurrency.max(1);
+    if let Some(min_interval) = engine {
+        return HostPolicy { max_concurrency, min_interval, jitter: Duration::ZERO };
+    }
+    let own = target.interval_sec.map(seconds);
+    let adapter = (adapter_sec > 0).then(|| Duration::from_secs(adapter_sec.into()));
+    let min_interval = own.or(adapter).unwrap_or(default.min_interval);
+    let jitter = target.interval_jitter_sec.map(seconds).unwrap_or(default.jitter.min(min_interval / 2));
+    HostPolicy { max_concurrency, min_interval, jitter }
+}

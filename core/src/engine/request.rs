@@ -1,0 +1,145 @@
+//! One crawl, from its description to its report.
+
+use futures::Stream;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Engine, blocking};
+use crate::Result;
+use crate::config::ConfigError;
+use crate::crawl::{self, CrawlEvent, Preview, Report};
+use crate::error::Error;
+use crate::model::{Site, Target};
+use crate::store::{RunCounts, RunOptions, RunState, TargetLock};
+
+/// Events that may wait for a slow reader before the crawl waits for him.
+const EVENT_BUFFER: usize = 64;
+
+/// What is crawled.
+pub(super) enum Of {
+    Code(String),
+    Rows(Box<(Site, Target)>),
+}
+
+/// A crawl that is being described; [`CrawlRequest::run`] does it.
+#[must_use = "a crawl does nothing until `run`, `stream` or `preview` is awaited"]
+pub struct CrawlRequest {
+    engine: Engine,
+    of: Of,
+    pub(super) options: RunOptions,
+    pub(super) cancel: CancellationToken,
+}
+
+impl CrawlRequest {
+    pub(super) fn new(engine: Engine, of: Of) -> Self {
+        CrawlRequest { engine, of, options: RunOptions::default(), cancel: CancellationToken::new() }
+    }
+
+    /// Looks at the first `max` rows of the list only.
+    pub fn max_items(mut self, max: impl Into<Option<u32>>) -> Self {
+        self.options.max_items = max.into();
+        self
+    }
+
+    /// Does not stop at known articles: reads the whole list.
+    pub fn force(mut self, force: bool) -> Self {
+        self.options.force = force;
+        self
+    }
+
+    /// Cancelling the token lets the articles under way finish, starts no further one and ends the
+    /// run as interrupted; the next run goes on from there.
+    pub fn cancel_with(mut self, token: CancellationToken) -> Self {
+        self.cancel = token;
+        self
+    }
+
+    /// Crawls.
+    ///
+    /// An article that cannot be read is counted in the report; a list that cannot be read is an
+    /// error. Dropping the future is safe: what was stored stays, and the next run goes on.
+    pub async fn run(self) -> Result<Report> {
+        self.go(None).await
+    }
+
+    /// Crawls, and yields what happens as it happens; the report comes last.
+    ///
+    /// The crawl goes on only while the stream is polled, so a slow reader slows it down and
+    /// nothing is ever dropped.
+    pub fn stream(self) -> impl Stream<Item = Result<Streamed>> + Send {
+        let (sender, mut events) = mpsc::channel(EVENT_BUFFER);
+        let mut crawl = Box::pin(async move { self.go(Some(sender)).await });
+        let mut ended: Option<Result<Report>> = None;
+        futures::stream::poll_fn(move |task| {
+            use std::task::Poll;
+            loop {
+                match events.poll_recv(task) {
+                    Poll::Ready(Some(event)) => return Poll::Ready(Some(Ok(Streamed::Event(event)))),
+                    Poll::Ready(None) => {
+                        return Poll::Ready(
+                            ended.take().map(|end| end.map(|report| Streamed::Report(Box::new(report)))),
+                        );
+                    }
+                    Poll::Pending if ended.is_some() => return Poll::Pending,
+                    Poll::Pending => match crawl.as_mut().poll(task) {
+                        Poll::Ready(end) => ended = Some(end),
+                        Poll::Pending => match events.poll_recv(task) {
+                            Poll::Ready(Some(event)) => return Poll::Ready(Some(Ok(Streamed::Event(event)))),
+                            _ => return Poll::Pending,
+                        },
+                    },
+                }
+            }
+        })
+    }
+
+    /// Reads the lists and says what a crawl would do; stores nothing.
+    pub async fn preview(mut self) -> Result<Preview> {
+        let (site, target) = match std::mem::replace(&mut self.of, Of::Code(String::new())) {
+            Of::Rows(rows) => *rows,
+            Of::Code(code) => self.engine.stored_target(&code).await?,
+        };
+        let ctx = self.engine.context(&self, site, target).await?;
+        let state = RunState {
+            run_id: 0,
+            resumed: false,
+            options: self.options.clone(),
+            cursor: None,
+            session: Vec::new(),
+            pages: 0,
+            listing_done: false,
+            counts: RunCounts::default(),
+            runs_of_target: 0,
+            gap: false,
+        };
+        crawl::preview(&ctx, &state).await
+    }
+
+    async fn go(self, events: Option<mpsc::Sender<CrawlEvent>>) -> Result<Report> {
+        let code = match &self.of {
+            Of::Code(code) => code.clone(),
+            Of::Rows(rows) => rows.1.code.clone(),
+        };
+        let (site, target) = self.engine.stored_target(&code).await?;
+        // S2-50: checked here for every way in.
+        if !(site.enabled && target.enabled) {
+            return Err(ConfigError::disabled(if target.enabled { &site.code } else { &target.code }).into());
+        }
+        let root = self.engine.inner.files.root().to_path_buf();
+        let held = code.clone();
+        let lock = blocking(move || Ok(TargetLock::try_take(&root, &held)?)).await?;
+        let Some(_lock) = lock else { return Err(Error::Busy(code)) };
+        let mut ctx = self.engine.context(&self, site, target).await?;
+        ctx.events = events;
+        crawl::run(&ctx, self.options.clone()).await
+    }
+}
+
+/// What [`CrawlRequest::stream`] yields.
+#[derive(Clone, Debug)]
+pub enum Streamed {
+    /// Something happened.
+    Event(CrawlEvent),
+    /// The crawl ended; nothing comes after it.
+    Report(Box<Report>),
+}
