@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 
 use super::context::CrawlContext;
+use super::dedup::Row;
 use super::turns::{OwnedCall, StepError, drive};
 use crate::adapter::{Step, contract};
 use crate::clock::Timestamp;
 use crate::extract::{Pages, parse_published, url_hash};
 use crate::model::{Entry, RequestLog};
+use crate::store::Known;
 
 /// A list page as the loop wants it.
 pub(super) struct ListedPage {
@@ -30,6 +32,17 @@ pub(super) async fn list_page(
     })
     .await?;
     Ok(page.unwrap_or(ListedPage { entries: Vec::new(), next: None, unusable: 0 }))
+}
+
+/// What the loop wants to know of each entry; `seen` says whether an address came up earlier in the run.
+pub(super) fn rows(entries: &[Entry], known: Vec<Known>, mut seen: impl FnMut(&str) -> bool) -> Vec<Row> {
+    let row = |(entry, known): (&Entry, Known)| Row {
+        known,
+        seen_in_run: seen(&entry.url_hash),
+        pinned: entry.pinned,
+        published: entry.published.as_ref().map(|published| published.at),
+    };
+    entries.iter().zip(known).map(row).collect()
 }
 
 fn resolve_page(

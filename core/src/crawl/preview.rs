@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::context::CrawlContext;
-use super::dedup::{Decision, Row};
-use super::list::list_page;
+use super::dedup::Decision;
+use super::list::{list_page, rows};
 use super::step::{Action, Crawl};
 use crate::error::Error;
 use crate::model::{Entry, RequestLog};
@@ -58,17 +58,7 @@ pub(crate) async fn preview(ctx: &CrawlContext, state: &RunState) -> Result<Prev
                     let keys = page.entries.iter().map(EntryKey::from).collect();
                     ctx.store.known(ctx.site.id, ctx.target.id, keys).await?
                 };
-                let rows: Vec<Row> = page
-                    .entries
-                    .iter()
-                    .zip(known)
-                    .map(|(entry, known)| Row {
-                        known,
-                        seen_in_run: !seen.insert(entry.url_hash.clone()),
-                        pinned: entry.pinned,
-                        published: entry.published.as_ref().map(|published| published.at),
-                    })
-                    .collect();
+                let rows = rows(&page.entries, known, |hash| !seen.insert(hash.to_string()));
                 let plan = crawl.listed(&rows, page.next.is_some());
                 cursor = page.next;
                 let decided = page.entries.into_iter().zip(plan.decisions);

@@ -6,9 +6,9 @@ use std::time::Instant;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::context::CrawlContext;
-use super::dedup::{Decision, Row};
+use super::dedup::Decision;
 use super::detail::{EntryOutcome, keep_evidence, read_entry, record_entry};
-use super::list::list_page;
+use super::list::{list_page, rows};
 use super::report::{CrawlEvent, FailureLine, Report};
 use super::step::{Action, Bounds, Crawl, StopReason, follow_up, is_full_sweep};
 use super::turns::StepError;
@@ -134,17 +134,7 @@ impl<'a> Run<'a> {
         }
         let keys = page.entries.iter().map(EntryKey::from).collect();
         let known = ctx.store.known(ctx.site.id, ctx.target.id, keys).await?;
-        let rows: Vec<Row> = page
-            .entries
-            .iter()
-            .zip(known)
-            .map(|(entry, known)| Row {
-                known,
-                seen_in_run: self.seen.contains(&entry.url_hash),
-                pinned: entry.pinned,
-                published: entry.published.as_ref().map(|published| published.at),
-            })
-            .collect();
+        let rows = rows(&page.entries, known, |hash| self.seen.contains(hash));
         let plan = self.crawl.listed(&rows, page.next.is_some());
         self.seen.extend(page.entries.iter().map(|entry| entry.url_hash.clone()));
         let fresh: Vec<Entry> = page

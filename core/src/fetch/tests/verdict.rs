@@ -399,23 +399,6 @@ fn a_verdict_survives_storage_and_its_evidence_is_short_and_clean() {
     }
 }
 
-/// For `--ignored --nocapture`: a page is classified in less time than it takes to look up its host.
-#[test]
-#[ignore = "a measurement"]
-fn measured() {
-    let head = format!("<html><head><title>通知</title><script>{}</script></head>", noise(2000));
-    let text = format!("{head}{}", page("通知", &"各省、自治区、直辖市人民政府，国务院各部委：".repeat(900)));
-    let bare = format!("{head}<body><div id=app></div><script>{}</script></body></html>", noise(60_000));
-    for (name, body) in [("60 KB page", text), ("60 KB script that shows nothing", bare)] {
-        let row = Row { body: &body, ..Row::default() };
-        let begin = std::time::Instant::now();
-        for _ in 0..100 {
-            std::hint::black_box(row.classify(body.as_bytes(), "utf-8"));
-        }
-        println!("{name} ({} bytes): {:?}", body.len(), begin.elapsed() / 100);
-    }
-}
-
 proptest! {
     #[test]
     fn no_answer_makes_it_panic(
