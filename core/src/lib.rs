@@ -45,7 +45,7 @@
 //!
 //! # What the library does not do
 //! It starts no runtime and no log subscriber: futures run on the tokio runtime that polls them, and
-//! events go to [`tracing`](https://docs.rs/tracing) if you listen. The only threads of its own are
+//! events go to `tracing` if you listen. The only threads of its own are
 //! the store's writer and the clock that ends an adapter's turn; both end with the [`Engine`].
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
