@@ -1,4 +1,3 @@
-
 use super::*;
 use chrono_tz::Asia::Shanghai;
 use proptest::prelude::*;

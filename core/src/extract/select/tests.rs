@@ -1,4 +1,3 @@
-
 use super::super::dom::Budget;
 use super::*;
 
