@@ -7,6 +7,9 @@ use std::fmt;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+
 use chrono::{DateTime, SecondsFormat, TimeZone, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -60,6 +63,16 @@ impl<'de> Deserialize<'de> for Timestamp {
 pub trait Clock: Send + Sync + 'static {
     /// Now.
     fn now(&self) -> Timestamp;
+
+    /// A reading that never goes back, for intervals.
+    fn instant(&self) -> Instant {
+        Instant::now()
+    }
+
+    /// Waits until [`instant`](Self::instant) reads `until`.
+    fn sleep_until(&self, until: Instant) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep_until(until))
+    }
 }
 
 /// Where random bytes come from: throttle jitter and the seeds handed to adapters.

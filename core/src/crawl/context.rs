@@ -12,8 +12,10 @@ use super::report::CrawlEvent;
 use super::step::Bounds;
 use crate::adapter::{Adapter, contract};
 use crate::clock::{Clock, Entropy};
+use crate::fetch::escalate::Strategy;
 use crate::fetch::{
     Aside, Ask, Expects, FetchError, Gate, Grant, Hop, HostPolicy, Method, PublicRule, Purpose, RobotsMode,
+    Wire,
 };
 use crate::model::{RequestLog, Site, Target};
 use crate::store::{Files, Store};
@@ -39,6 +41,8 @@ pub(crate) struct CrawlContext {
     pub public: Arc<PublicRule>,
     pub policy: HostPolicy,
     pub robots: RobotsMode,
+    pub strategy: Strategy,
+    pub wire: Arc<Wire>,
     pub attachment_cap: u64,
     pub cancel: CancellationToken,
     pub events: Option<mpsc::Sender<CrawlEvent>>,
@@ -92,6 +96,8 @@ impl CrawlContext {
             public: self.public.clone(),
             policy: self.policy_for(purpose),
             robots: self.robots,
+            strategy: self.strategy,
+            wire: self.wire.clone(),
         }
     }
 

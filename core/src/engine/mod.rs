@@ -22,6 +22,7 @@ use crate::clock::{Clock, Entropy};
 use crate::config::{self, ConfigError, Incremental, SiteConfig, effective_config};
 use crate::crawl::{CrawlContext, dedup::StopRule, step};
 use crate::error::Error;
+use crate::fetch::escalate::Strategy;
 use crate::fetch::robots::OnUnreachable;
 use crate::fetch::{Gate, Grant, HostPolicy, PublicRule, RobotsMode};
 use crate::model::{Site, Target};
@@ -191,17 +192,19 @@ impl Engine {
             zone: inner.settings.zone,
             full_sweep_every: incremental.full_sweep_every,
             config: config.to_string(),
-            site,
-            target,
-            bounds,
             grant: Arc::new(grant),
             public: Arc::new(public),
             policy,
             robots,
+            strategy: Strategy::named(&site.strategy),
+            wire: Arc::default(),
             attachment_cap: ATTACHMENT_CAP,
             cancel: request.cancel.clone(),
             events: None,
             session: Mutex::default(),
+            site,
+            target,
+            bounds,
         })
     }
 }

@@ -6,10 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use url::Url;
 
+use super::escalate::Strategy;
 use super::grant::Grant;
+use super::policy::HostPolicy;
 use super::public::PublicRule;
 use super::robots::OnUnreachable;
 use super::verdict::Verdict;
+use super::wire::Wire;
 use crate::clock::Timestamp;
 
 /// What a request is for. It decides the pace (S2-64) and the encodings asked for.
@@ -74,36 +77,6 @@ pub enum Expects {
     Any,
 }
 
-/// How hard one host may be asked (C10).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HostPolicy {
-    /// Requests under way at once; 0 counts as 1.
-    pub max_concurrency: u32,
-    /// From the start of one request to the start of the next.
-    pub min_interval: Duration,
-    /// Up to this much is added to each interval, at random.
-    pub jitter: Duration,
-}
-
-impl Default for HostPolicy {
-    /// S2-29: one at a time, five seconds apart; a second of jitter, so that several columns of a
-    /// site do not knock in step.
-    fn default() -> Self {
-        HostPolicy {
-            max_concurrency: 1,
-            min_interval: Duration::from_secs(5),
-            jitter: Duration::from_secs(1),
-        }
-    }
-}
-
-impl HostPolicy {
-    /// No waiting at all, `max_concurrency` at a time: for hosts that are one's own.
-    pub fn unpaced(max_concurrency: u32) -> Self {
-        HostPolicy { max_concurrency, min_interval: Duration::ZERO, jitter: Duration::ZERO }
-    }
-}
-
 /// Whether robots.txt has a say in a request (S2-53).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RobotsMode {
@@ -145,6 +118,10 @@ pub struct Ask {
     pub policy: HostPolicy,
     /// Whether robots.txt has a say.
     pub robots: RobotsMode,
+    /// What fetches it.
+    pub strategy: Strategy,
+    /// How its site is reached.
+    pub wire: Arc<Wire>,
 }
 
 /// A request that the gate made by itself on the way to another: for a robots.txt, each redirect alone.

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::ask::{Aside, Ask, Expects, Method, Purpose, RobotsMode};
 use super::error::FetchErrorKind;
+use super::escalate::Strategy;
 use super::gate::{Shared, Trip};
 use super::headers;
 use super::retry_after;
@@ -61,6 +62,8 @@ impl Shared {
                 public: ask.public.clone(),
                 policy: ask.policy,
                 robots: RobotsMode::Bypass,
+                strategy: Strategy::Http,
+                wire: ask.wire.clone(),
             };
             let mut trip = Trip::new(&own, &self.agent, self.page_time);
             trip.max_hops = MAX_REDIRECTS;

@@ -45,6 +45,15 @@ pub enum Tier {
 }
 
 impl Strategy {
+    /// The strategy of that name, those of the seed included; `auto` for any other.
+    pub fn named(name: &str) -> Strategy {
+        match name {
+            "http" | "httpx" => Strategy::Http,
+            "browser" | "playwright" | "drission" => Strategy::Browser,
+            _ => Strategy::Auto,
+        }
+    }
+
     /// What is tried first; none when only a browser will do and there is none.
     pub fn first(self, browser_available: bool) -> Option<Tier> {
         match self {

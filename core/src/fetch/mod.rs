@@ -22,10 +22,12 @@
 //! decoding to text belongs to [`extract`](crate::extract).
 
 mod ask;
+mod backend;
 mod body;
 pub mod breaker;
 pub mod challenge;
 mod consult;
+pub mod cookies;
 mod error;
 pub mod escalate;
 mod gate;
@@ -37,6 +39,7 @@ pub mod hosts;
 mod http;
 pub mod ledger;
 mod options;
+mod policy;
 mod public;
 mod read;
 mod redirect;
@@ -45,15 +48,19 @@ pub mod retry_after;
 pub mod robots;
 mod throttle;
 pub mod verdict;
+mod wire;
 
-pub use ask::{Aside, Ask, Downloaded, Expects, Fetched, Hop, HostPolicy, Method, Purpose, RobotsMode};
+pub use ask::{Aside, Ask, Downloaded, Expects, Fetched, Hop, Method, Purpose, RobotsMode};
+pub use backend::{BackendOrder, BackendPage, FetchBackend, Screen, Unavailable};
 pub use error::{FetchError, FetchErrorKind, Phase};
 pub use gate::Gate;
 pub use grant::{Denial, Grant, HostPattern, Remedy};
 pub use guard::{AddressGuard, Forbidden, classify};
 pub use options::{GateOptions, Resolve, Timeouts};
+pub use policy::HostPolicy;
 pub use public::{DEFAULT_DENIED_SEGMENTS, DEFAULT_SUFFIXES, NotPublic, PublicRule};
 pub use resolver::{NameLookup, SystemLookup};
+pub use wire::Wire;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
+use super::backend::FetchBackend;
 use super::error::{FetchError, FetchErrorKind};
 use super::resolver::NameLookup;
 use super::robots::{RobotsShelf, RobotsTimes};
@@ -38,6 +39,8 @@ pub struct GateOptions {
     pub robots_shelf: Option<Arc<dyn RobotsShelf>>,
     /// How long a robots.txt holds.
     pub robots_times: RobotsTimes,
+    /// What fetches pages that HTTP cannot, in the order of preference.
+    pub backends: Vec<Arc<dyn FetchBackend>>,
 }
 
 impl Default for GateOptions {
@@ -60,6 +63,7 @@ impl Default for GateOptions {
             lookup: None,
             robots_shelf: None,
             robots_times: RobotsTimes::default(),
+            backends: Vec::new(),
         }
     }
 }

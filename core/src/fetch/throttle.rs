@@ -11,7 +11,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
-use super::ask::{HostPolicy, Purpose};
+use super::ask::Purpose;
+use super::policy::HostPolicy;
 use crate::clock::Entropy;
 
 /// The room between the starts of two requests. `unit` is in `0.0..1.0`.

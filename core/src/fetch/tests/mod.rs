@@ -177,6 +177,8 @@ fn ask(url: &str) -> Ask {
         public: Arc::new(PublicRule::new(&[".cn", ".test"], &hosts)),
         policy: HostPolicy::unpaced(16),
         robots: RobotsMode::Bypass,
+        strategy: escalate::Strategy::Auto,
+        wire: Arc::default(),
     }
 }
 
