@@ -63,7 +63,7 @@ pub mod store;
 
 pub use clock::{Clock, Entropy, Timestamp};
 pub use crawl::{CrawlEvent, Report};
-pub use engine::{CrawlRequest, Engine, EngineBuilder, Streamed};
+pub use engine::{CrawlRequest, Engine, EngineBuilder, Lookup, Streamed};
 pub use error::{Error, ErrorClass};
 
 /// The library's result type.

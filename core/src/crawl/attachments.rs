@@ -79,7 +79,8 @@ async fn download(
         }
     };
     let (before, took) = ((&fetched.asides[..], &fetched.hops[..]), fetched.duration);
-    let mut lines = ctx.log_answer(Purpose::Attachment, before, &fetched.url, took, fetched.status);
+    let answer = (fetched.status, &fetched.verdict, "http");
+    let mut lines = ctx.log_answer(Purpose::Attachment, before, &fetched.url, took, answer);
     let content_type = fetched.header("content-type").map(str::to_string);
     if fetched.status != 200 {
         fail(&mut attachment, format!("HTTP {}", fetched.status));

@@ -13,6 +13,7 @@ use super::step::Bounds;
 use crate::adapter::{Adapter, contract};
 use crate::clock::{Clock, Entropy};
 use crate::fetch::escalate::Strategy;
+use crate::fetch::verdict::{Verdict, VerdictKind};
 use crate::fetch::{
     Aside, Ask, Expects, FetchError, Gate, Grant, Hop, HostPolicy, Method, PublicRule, Purpose, RobotsMode,
     Wire,
@@ -44,6 +45,8 @@ pub(crate) struct CrawlContext {
     pub strategy: Strategy,
     pub wire: Arc<Wire>,
     pub attachment_cap: u64,
+    /// How often a request is repeated that had no answer.
+    pub retries: u32,
     pub cancel: CancellationToken,
     pub events: Option<mpsc::Sender<CrawlEvent>>,
     /// What the adapter last returned as its session.
@@ -117,11 +120,14 @@ impl CrawlContext {
         before: (&[Aside], &[Hop]),
         url: &Url,
         took: Duration,
-        status: u16,
+        (status, verdict, tier): (u16, &Verdict, &str),
     ) -> Vec<RequestLog> {
         let mut lines = self.log_asides(before.0);
         lines.extend(self.log_hops(purpose, before.1));
-        lines.push(self.log_line(url.as_str(), purpose, took, Ok(status)));
+        let mut line = self.log_line(url.as_str(), purpose, took, Ok(status));
+        line.fetch_strategy = tier.to_string();
+        line.verdict = Some(worded(verdict));
+        lines.push(line);
         lines
     }
 
@@ -137,9 +143,10 @@ impl CrawlContext {
             _ => {
                 let url = error.url().unwrap_or(asked);
                 let mut line = self.log_line(url.as_str(), purpose, error.duration(), Err(error.to_string()));
+                line.fetch_strategy = error.tier().to_string();
                 if let Some(verdict) = error.verdict() {
                     line.http_status = verdict.status;
-                    line.verdict = Some(verdict.to_string());
+                    line.verdict = Some(worded(&verdict));
                 }
                 lines.push(line);
             }
@@ -148,15 +155,20 @@ impl CrawlContext {
     }
 
     fn log_asides(&self, asides: &[Aside]) -> Vec<RequestLog> {
-        let line = |aside: &Aside| {
-            self.log_line(aside.url.as_str(), Purpose::Robots, aside.duration, aside.outcome.clone())
+        let line = |aside: &Aside| RequestLog {
+            verdict: aside.verdict.as_ref().map(worded),
+            ..self.log_line(aside.url.as_str(), Purpose::Robots, aside.duration, aside.outcome.clone())
         };
         asides.iter().map(line).collect()
     }
 
     fn log_hops(&self, purpose: Purpose, hops: &[Hop]) -> Vec<RequestLog> {
         // The time of the whole trip is on its last line.
-        let line = |hop: &Hop| self.log_line(hop.url.as_str(), purpose, Duration::ZERO, Ok(hop.status));
+        let line = |hop: &Hop| RequestLog {
+            verdict: Some(worded(&hop.verdict)),
+            fetch_strategy: hop.tier.to_string(),
+            ..self.log_line(hop.url.as_str(), purpose, Duration::ZERO, Ok(hop.status))
+        };
         hops.iter().map(line).collect()
     }
 
@@ -183,5 +195,13 @@ impl CrawlContext {
             error,
             verdict: None,
         }
+    }
+}
+
+/// A verdict as it is logged: a good one needs no evidence.
+fn worded(verdict: &Verdict) -> String {
+    match verdict.kind {
+        VerdictKind::Ok => verdict.kind.to_string(),
+        _ => verdict.to_string(),
     }
 }

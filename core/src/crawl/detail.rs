@@ -19,6 +19,8 @@ pub(super) enum EntryOutcome {
     Stored(Arc<Article>),
     Duplicate,
     Failed(StepError),
+    /// Its host is left alone: the entry waits as it was.
+    Postponed(StepError),
 }
 
 /// The part of an article that its page gives, with its files written.
@@ -36,6 +38,13 @@ pub(super) struct EntryRead {
     log: Vec<RequestLog>,
     /// The adapter's session, when the entry changed it.
     session: Option<Vec<u8>>,
+}
+
+impl EntryRead {
+    /// Whether its host is left alone, so that nothing was read.
+    pub fn is_postponed(&self) -> bool {
+        self.found.as_ref().is_err_and(|error| error.cooling.is_some())
+    }
 }
 
 /// Fetches one entry with its files. An `Err` is the store's: it ends the run.
@@ -79,6 +88,12 @@ pub(super) async fn record_entry(
                 Recorded::Duplicate(_) => EntryOutcome::Duplicate,
             };
             Ok((outcome, requests))
+        }
+        Err(error) if error.cooling.is_some() => {
+            if !log.is_empty() {
+                ctx.store.log_requests(ctx.site.id, ctx.target.id, log).await?;
+            }
+            Ok((EntryOutcome::Postponed(error), requests))
         }
         Err(error) => {
             let failure = FailureRecord {
@@ -133,12 +148,8 @@ async fn read(
         _ => None,
     })
     .await?;
-    read.ok_or_else(|| StepError {
-        class: crate::ErrorClass::Adapter,
-        message: "the adapter answered a detail with a list".into(),
-        cause: None,
-        evidence: None,
-        turned_away: false,
+    read.ok_or_else(|| {
+        StepError::new(crate::ErrorClass::Adapter, "the adapter answered a detail with a list")
     })
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::step::StopReason;
+use crate::clock::Timestamp;
 use crate::error::ErrorClass;
 use crate::fetch::RobotsMode;
 use crate::model::Article;
@@ -66,6 +67,9 @@ pub struct Report {
     pub requests: u32,
     /// Why it ended.
     pub stop: StopReason,
+    /// When the host may be asked again, for a run that ended because it is left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cooling_until: Option<Timestamp>,
     /// Whether robots.txt had its say.
     pub robots: RobotsUse,
     /// What failed, the first 200 entries of it.
@@ -94,6 +98,7 @@ impl Report {
             attachments_failed: 0,
             requests: 0,
             stop: StopReason::LastPage,
+            cooling_until: None,
             robots: match robots {
                 RobotsMode::Respect { .. } => RobotsUse::Respected,
                 RobotsMode::Bypass => RobotsUse::Bypassed,

@@ -1,6 +1,7 @@
 //! Carries out what [`super::step`] decides. No decision is made here.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use futures::{StreamExt, TryStreamExt, stream};
@@ -29,7 +30,7 @@ pub(crate) async fn run(ctx: &CrawlContext, asked: RunOptions) -> Result<Report,
     let began = Instant::now();
     let mut report = Report::new(&ctx.target.code, ctx.robots);
     let first = Run::begin(ctx, asked.clone(), &mut report).await?.go(&mut report).await?;
-    if first.resumed && report.stop != StopReason::Cancelled {
+    if first.resumed && !matches!(report.stop, StopReason::Cancelled | StopReason::Cooldown) {
         let next = follow_up(&first.options, &asked);
         Run::begin(ctx, next, &mut report).await?.go(&mut report).await?;
     }
@@ -81,6 +82,11 @@ impl<'a> Run<'a> {
                 self.crawl.cancelled();
             }
             match self.crawl.action() {
+                _ if report.cooling_until.is_some() => {
+                    report.stop = StopReason::Cooldown;
+                    self.end(StopReason::Cooldown, None).await?;
+                    break;
+                }
                 Action::Drain if waiting.is_empty() => self.crawl.drained(),
                 Action::Drain => {
                     self.fetch(std::mem::take(&mut waiting), report).await?;
@@ -176,10 +182,17 @@ impl<'a> Run<'a> {
         self.tried.extend(entries.iter().map(|entry| entry.id));
         let (ctx, run_id) = (self.ctx, self.state.run_id);
         let at_once = ctx.site.concurrency.max(1) as usize;
+        // Set when the host is given up: what waits behind the entry that heard of it would hear the same.
+        let cooling = AtomicBool::new(false);
+        let given_up = &cooling;
         let mut outcomes = stream::iter(entries)
-            .take_while(|_| futures::future::ready(!ctx.cancel.is_cancelled()))
+            .take_while(|_| {
+                let goes_on = !ctx.cancel.is_cancelled() && !given_up.load(Ordering::Relaxed);
+                futures::future::ready(goes_on)
+            })
             .map(|entry| async move {
                 let read = read_entry(ctx, &entry).await?;
+                given_up.fetch_or(read.is_postponed(), Ordering::Relaxed);
                 Ok::<_, Error>((entry, read))
             })
             .buffer_unordered(at_once)
@@ -206,6 +219,10 @@ impl<'a> Run<'a> {
                     report.items_duplicate += 1;
                     ctx.tell(CrawlEvent::Duplicate { url: entry.url }).await;
                 }
+                EntryOutcome::Postponed(error) => {
+                    tracing::debug!(url = %entry.url, "left for later: {}", error.message);
+                    report.cooling_until = report.cooling_until.max(error.cooling);
+                }
                 EntryOutcome::Failed(error) => {
                     report.items_failed += 1;
                     let line = FailureLine {
@@ -226,7 +243,9 @@ impl<'a> Run<'a> {
 
     async fn end(&self, reason: StopReason, list_error: Option<&StepError>) -> Result<(), Error> {
         let state = match list_error {
-            None if reason == StopReason::Cancelled => RunEndState::Interrupted,
+            None if matches!(reason, StopReason::Cancelled | StopReason::Cooldown) => {
+                RunEndState::Interrupted
+            }
             None => RunEndState::Done,
             // A backfill that meets a bad minute goes on from its page; one that cannot get past
             // the page it was taken up on begins anew, or it would never see the top of the list. The

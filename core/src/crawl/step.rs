@@ -32,6 +32,8 @@ pub enum StopReason {
     ListFailed,
     /// Stopped on request; the next run goes on.
     Cancelled,
+    /// The host is left alone for a while (C6); the next run goes on.
+    Cooldown,
 }
 
 impl StopReason {
@@ -44,6 +46,7 @@ impl StopReason {
             Self::EarlyStop => "early_stop",
             Self::ListFailed => "list_failed",
             Self::Cancelled => "cancelled",
+            Self::Cooldown => "cooldown",
         }
     }
 }

@@ -8,10 +8,11 @@ use url::Url;
 
 use super::context::CrawlContext;
 use crate::adapter::{Call, Step, TurnError, contract};
+use crate::clock::Timestamp;
 use crate::error::{Error, ErrorClass};
 use crate::extract::Pages;
-use crate::fetch::verdict::VerdictKind;
-use crate::fetch::{Expects, FetchError, FetchErrorKind, Method, Purpose};
+use crate::fetch::breaker::{OPEN_FIRST, Why, retry_delay};
+use crate::fetch::{Ask, Expects, FetchError, FetchErrorKind, Fetched, Method, Purpose};
 use crate::model::RequestLog;
 
 /// A step that needs more turns than this is going in circles.
@@ -51,11 +52,20 @@ pub(super) struct StepError {
     pub evidence: Option<Bytes>,
     /// The site itself would not let us in, as against our own rules.
     pub turned_away: bool,
+    /// Nothing was sent: the host is left alone until then.
+    pub cooling: Option<Timestamp>,
 }
 
 impl StepError {
-    fn new(class: ErrorClass, message: impl Into<String>) -> Self {
-        StepError { class, message: message.into(), cause: None, evidence: None, turned_away: false }
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        StepError {
+            class,
+            message: message.into(),
+            cause: None,
+            evidence: None,
+            turned_away: false,
+            cooling: None,
+        }
     }
 
     /// Whether a later run tries again. A site that turns us away today (403, 429) may have had too much of
@@ -110,7 +120,10 @@ where
                     ctx.keep_session(Vec::new());
                     continue 'step;
                 }
-                Outcome::Failed(error) => return Err(turn_failed(error, &replies)),
+                Outcome::Failed(error) => {
+                    heed_refusal(ctx, &error, &replies);
+                    return Err(turn_failed(error, &replies));
+                }
             }
         }
         let message = format!("the adapter was not done after {MAX_TURNS} turns");
@@ -180,21 +193,15 @@ async fn fetch_all(
         };
         ask.headers = request.headers;
         ask.body = request.body.map(Bytes::from);
-        match ctx.gate.fetch(&ask).await {
+        match persistently(ctx, &ask, log).await {
             Ok(fetched) => {
                 log.extend(ctx.log_answer(
                     purpose,
                     (&fetched.asides, &fetched.hops),
                     &fetched.url,
                     fetched.duration,
-                    fetched.status,
+                    (fetched.status, &fetched.verdict, fetched.tier),
                 ));
-                if let Some(last) = log.last_mut() {
-                    last.verdict = Some(match fetched.verdict.kind {
-                        VerdictKind::Ok => fetched.verdict.kind.to_string(),
-                        _ => fetched.verdict.to_string(),
-                    });
-                }
                 replies.push(contract::Reply {
                     tag: request.tag,
                     status: fetched.status,
@@ -212,15 +219,54 @@ async fn fetch_all(
     Ok(replies)
 }
 
+/// Asks again after a moment when there was no answer (C6): a single reset is normal on these hosts. The breaker counts
+/// every try, and a host that it gives up is not asked again.
+async fn persistently(
+    ctx: &CrawlContext,
+    ask: &Ask,
+    log: &mut Vec<RequestLog>,
+) -> Result<Fetched, FetchError> {
+    let mut tried = 0;
+    loop {
+        match ctx.gate.fetch(ask).await {
+            Err(error) if tried < ctx.retries && error.class() == ErrorClass::Network => {
+                tried += 1;
+                let wait = retry_delay(tried, ctx.entropy.unit());
+                log.extend(ctx.log_error(ask.purpose, &ask.url, &error));
+                tracing::debug!(url = %ask.url, tried, ?wait, "asked again soon: {error}");
+                let pause = ctx.clock.sleep_until(ctx.clock.instant() + wait);
+                tokio::select! {
+                    () = pause => {}
+                    () = ctx.cancel.cancelled() => return Err(error),
+                }
+            }
+            other => return other,
+        }
+    }
+}
+
 fn fetch_failed(error: FetchError) -> StepError {
     let turned_away = matches!(error.kind(), FetchErrorKind::TurnedAway { .. });
     StepError {
         class: error.class(),
         message: error.to_string(),
+        cooling: error.cooling_until(),
         cause: Some(error.into()),
         evidence: None,
         turned_away,
     }
+}
+
+/// Design: an adapter that reads a refusal in an answer cools the host down. Where the status says as much, the breaker
+/// has counted it already.
+fn heed_refusal(ctx: &CrawlContext, error: &TurnError, replies: &[contract::Reply]) {
+    let TurnError::Failure { failure: contract::Failure::Refused(why), .. } = error else { return };
+    let Some(last) = replies.last().filter(|reply| reply.status < 400) else { return };
+    let Ok(url) = Url::parse(&last.url) else { return };
+    let key = ctx.gate.key(&ctx.policy, &url);
+    let until = Timestamp(ctx.clock.now().0 + OPEN_FIRST.as_millis() as i64);
+    tracing::warn!(host = %key, %until, "the host is left alone, its answer says no: {why}");
+    ctx.gate.hosts().cool(&key, until, Why::Refused);
 }
 
 fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {
@@ -243,5 +289,5 @@ fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {
         _ => class,
     };
     let turned_away = class == ErrorClass::Blocked;
-    StepError { class, message, cause: None, evidence, turned_away }
+    StepError { class, message, cause: None, evidence, turned_away, cooling: None }
 }

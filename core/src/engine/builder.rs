@@ -44,6 +44,7 @@ impl Default for EngineBuilder {
                 interval: None,
                 public_suffixes: DEFAULT_SUFFIXES.iter().map(ToString::to_string).collect(),
                 on_unreachable: OnUnreachable::default(),
+                retries: 1,
             },
         }
     }
@@ -124,6 +125,13 @@ impl EngineBuilder {
         self
     }
 
+    /// How often a request that had no answer (a reset, a timeout) is repeated within a run, after 2, 4, … seconds.
+    /// Default 1: three failures in a row make the host rest, and one page should not be enough for that.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.settings.retries = retries;
+        self
+    }
+
     /// The zone in which dates without a zone are read. Default Asia/Shanghai.
     pub fn zone(mut self, zone: chrono_tz::Tz) -> Self {
         self.settings.zone = zone;
@@ -160,9 +168,10 @@ impl EngineBuilder {
         })
         .await?;
         let store: Arc<dyn Store> = Arc::new(store);
-        let shelf = Arc::new(StoreShelf::new(store.clone()));
-        self.gate.robots_shelf.get_or_insert(shelf);
         let settings = self.settings;
+        let shelf = Arc::new(StoreShelf::new(store.clone(), settings.clock.clone()));
+        self.gate.robots_shelf.get_or_insert(shelf.clone());
+        self.gate.host_shelf.get_or_insert(shelf);
         let gate = Gate::new(self.gate, settings.clock.clone(), settings.entropy.clone())?;
         let cache_dir = Some(self.data_dir.join("cache"));
         let host = AdapterHost::new(HostOptions { cache_dir, ..HostOptions::default() })?;

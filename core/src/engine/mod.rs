@@ -3,6 +3,7 @@
 //! `builder` opens everything, `request` describes and runs one crawl; what an open engine can do is here.
 
 mod builder;
+mod lookup;
 mod request;
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 pub use self::builder::EngineBuilder;
+pub use self::lookup::Lookup;
 use self::request::Of;
 pub use self::request::{CrawlRequest, Streamed};
 use crate::Result;
@@ -57,6 +59,7 @@ struct Settings {
     interval: Option<Duration>,
     public_suffixes: Vec<String>,
     on_unreachable: OnUnreachable,
+    retries: u32,
 }
 
 /// Runs file and compiler work off the async threads.
@@ -76,6 +79,11 @@ impl Engine {
     /// The store, for reading and for what the engine has no word of its own.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.store
+    }
+
+    /// The gate, for requests of your own and for what is known of hosts.
+    pub fn gate(&self) -> &Gate {
+        &self.inner.gate
     }
 
     /// The files beside the store.
@@ -199,6 +207,7 @@ impl Engine {
             strategy: Strategy::named(&site.strategy),
             wire: Arc::default(),
             attachment_cap: ATTACHMENT_CAP,
+            retries: inner.settings.retries,
             cancel: request.cancel.clone(),
             events: None,
             session: Mutex::default(),

@@ -131,7 +131,10 @@ impl CrawlRequest {
         let Some(_lock) = lock else { return Err(Error::Busy(code)) };
         let mut ctx = self.engine.context(&self, site, target).await?;
         ctx.events = events;
-        crawl::run(&ctx, self.options.clone()).await
+        let report = crawl::run(&ctx, self.options.clone()).await;
+        // What was counted on the way is stored with the run.
+        ctx.gate.flush().await;
+        report
     }
 }
 

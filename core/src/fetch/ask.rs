@@ -131,17 +131,23 @@ pub struct Aside {
     pub url: Url,
     /// The status, or why there was none.
     pub outcome: Result<u16, String>,
+    /// What the answer is worth; none when our own rules ended it.
+    pub verdict: Option<Verdict>,
     /// Time on the wire.
     pub duration: Duration,
 }
 
-/// One answer on the way to the last one.
+/// One answer on the way to the last one: a redirect, or one that the next tier had to better.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
     /// Where it was asked.
     pub url: Url,
-    /// What it answered: a redirect.
+    /// What it answered.
     pub status: u16,
+    /// What that is worth.
+    pub verdict: Verdict,
+    /// What fetched it.
+    pub tier: &'static str,
 }
 
 /// A whole answer.
@@ -157,7 +163,7 @@ pub struct Fetched {
     pub body: Bytes,
     /// What it is worth (I20).
     pub verdict: Verdict,
-    /// The redirects before it.
+    /// The answers before it: redirects, and what the tier before brought.
     pub hops: Vec<Hop>,
     /// The requests for robots.txt that were made first.
     pub asides: Vec<Aside>,
@@ -191,6 +197,8 @@ pub struct Downloaded {
     pub size: u64,
     /// Of the bytes written, in hex.
     pub sha256: String,
+    /// What it is worth, by its beginning (I20).
+    pub verdict: Verdict,
     /// The redirects before it.
     pub hops: Vec<Hop>,
     /// The requests for robots.txt that were made first.

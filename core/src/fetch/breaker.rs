@@ -208,6 +208,15 @@ impl Breaker {
         self.why = Some(why);
     }
 
+    /// Takes over a cooldown of another's that somebody asked for and that lasts longer than this one's.
+    pub(super) fn not_shorter_than(&mut self, other: &Breaker, now: Timestamp) {
+        if other.reason().was_asked_for()
+            && let Some(until) = other.open_until
+        {
+            self.cool(until, other.reason(), now);
+        }
+    }
+
     /// Nothing is held against the host.
     pub fn is_at_rest(&self) -> bool {
         *self == Breaker::default()

@@ -6,32 +6,73 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use url::Url;
 
-use super::ask::{Aside, Ask, Expects, Method, Purpose, RobotsMode};
+use super::ask::{Aside, Ask, Expects, Hop, Method, Purpose, RobotsMode};
+use super::chain::Opened;
 use super::error::FetchErrorKind;
 use super::escalate::Strategy;
-use super::gate::{Shared, Trip};
-use super::headers;
+use super::gate::Shared;
 use super::retry_after;
 use super::robots::{
     Basis, MAX_BODY, MAX_REDIRECTS, Origin, RobotsAnswer, RobotsRequest, RobotsVerdict, Standing,
 };
-use super::verdict::{Answer, THIN_BELOW, VerdictKind};
+use super::trip::Trip;
+use super::verdict::{Verdict, VerdictKind};
 
 impl Shared {
     /// 4. robots: refuses what the site does not want fetched; else the room it asks for between two requests.
-    pub(super) async fn consult(&self, ask: &Ask, trip: &mut Trip) -> Result<Duration, FetchErrorKind> {
-        let RobotsMode::Respect { on_unreachable } = ask.robots else { return Ok(Duration::ZERO) };
+    pub(super) async fn consult(
+        &self,
+        ask: &Ask,
+        trip: &mut Trip,
+        key: &str,
+    ) -> Result<Duration, FetchErrorKind> {
+        let RobotsMode::Respect { on_unreachable } = ask.robots else {
+            if ask.purpose != Purpose::Robots {
+                trip.say("robots", true, || "not asked: the site's settings pass over it");
+            }
+            return Ok(Duration::ZERO);
+        };
         let Some(origin) = Origin::of(&trip.url) else { return Ok(Duration::ZERO) };
         let asides = &mut trip.asides;
         let standing = self
             .robots
             .consult(&origin, on_unreachable, move |request| self.file_of(ask, request, asides))
             .await;
-        let verdict = standing.check(&self.agent_text, &trip.url);
+        let verdict = standing.check(self.agent_text(ask), &trip.url);
         if verdict.allow {
-            return Ok(verdict.crawl_delay.unwrap_or_default());
+            let delay = verdict.crawl_delay.unwrap_or_default();
+            self.register.hosts.crawl_delay(key, delay);
+            trip.say("robots", true, || match &verdict.rule {
+                Some(rule) => format!("allowed by line {}: {}", rule.line, rule.text),
+                None => format!("no rule forbids it ({})", standing.decision.reason),
+            });
+            return Ok(delay);
         }
-        Err(refused(verdict, &standing))
+        self.register.hosts.robots_denied(key);
+        trip.checked("robots", Err(refused(verdict, &standing)), "")
+    }
+
+    /// What holds for an address by its robots.txt, which is asked for if it has to be: the standing of its origin.
+    pub(super) async fn standing(&self, ask: &Ask) -> Option<Standing> {
+        let RobotsMode::Respect { on_unreachable } = ask.robots else { return None };
+        let origin = Origin::of(&ask.url)?;
+        let asides = &mut Vec::new();
+        let standing = self
+            .robots
+            .consult(&origin, on_unreachable, move |request| self.file_of(ask, request, asides))
+            .await;
+        Some(standing)
+    }
+
+    /// Refuses an address that a robots.txt forbids which was read before. For places that cannot wait.
+    pub(super) fn known_to_be_forbidden(&self, ask: &Ask, url: &Url) -> Result<(), FetchErrorKind> {
+        let RobotsMode::Respect { on_unreachable } = ask.robots else { return Ok(()) };
+        let Some(standing) = Origin::of(url).and_then(|origin| self.robots.known(&origin, on_unreachable))
+        else {
+            return Ok(());
+        };
+        let verdict = standing.check(self.agent_text(ask), url);
+        if verdict.allow { Ok(()) } else { Err(refused(verdict, &standing)) }
     }
 
     /// Fetches a robots.txt through the gate itself. Boxed: the gate is inside of it once more, though not twice,
@@ -65,12 +106,13 @@ impl Shared {
                 strategy: Strategy::Http,
                 wire: ask.wire.clone(),
             };
-            let mut trip = Trip::new(&own, &self.agent, self.page_time);
+            let mut trip = Trip::new(&own, &self.agent_for(ask), self.page_time);
             trip.max_hops = MAX_REDIRECTS;
             let done = self.read_robots(&own, &mut trip).await;
+            self.settle(&mut trip).await;
             note(asides, trip, &done);
             match done {
-                Ok((_, answer)) => answer,
+                Ok((_, _, answer)) => answer,
                 Err(FetchErrorKind::RedirectLoop | FetchErrorKind::TooManyRedirects(_)) => {
                     RobotsAnswer::TooManyRedirects
                 }
@@ -79,27 +121,26 @@ impl Shared {
         })
     }
 
-    async fn read_robots(&self, own: &Ask, trip: &mut Trip) -> Result<(u16, RobotsAnswer), FetchErrorKind> {
-        let (response, pass) = self.open(own, trip).await?;
-        let status = response.status().as_u16();
-        let headers = headers::incoming(response.headers());
-        let body = self.beginning(response, trip, MAX_BODY).await?;
+    async fn read_robots(
+        &self,
+        own: &Ask,
+        trip: &mut Trip,
+    ) -> Result<(u16, Verdict, RobotsAnswer), FetchErrorKind> {
+        let Opened { response, pass, admitted, status, headers } = self.open(own, trip).await?;
+        let body = match self.beginning(response, trip, MAX_BODY).await {
+            Ok(body) => body,
+            Err(kind) => {
+                self.finish_failed(own, trip, admitted, &kind);
+                return Err(kind);
+            }
+        };
+        let verdict = self.classify(own, trip, status, &headers, &body);
+        self.finish(own, trip, admitted, &verdict, (1, body.len() as u64));
         drop(pass);
         let now = self.clock.now();
         let header =
             |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        let answer = Answer {
-            method: own.method,
-            purpose: own.purpose,
-            expects: own.expects,
-            url: &trip.url,
-            status,
-            headers: &headers,
-            body: &body,
-            thin_below: THIN_BELOW,
-        };
         // A firewall that answers in the host's place says nothing about what the host wants, at any status.
-        let verdict = answer.classify(now);
         let hijacked = matches!(verdict.kind, VerdictKind::Challenge(_))
             || (verdict.kind == VerdictKind::Blocked && status < 300);
         let answer = match status {
@@ -117,7 +158,7 @@ impl Shared {
                 RobotsAnswer::Status { status, retry_after: wait }
             }
         };
-        Ok((status, answer))
+        Ok((status, verdict, answer))
     }
 }
 
@@ -133,17 +174,27 @@ fn refused(verdict: RobotsVerdict, standing: &Standing) -> FetchErrorKind {
 }
 
 /// The requests that were really made, for the log.
-fn note<T>(asides: &mut Vec<Aside>, trip: Trip, done: &Result<(u16, T), FetchErrorKind>) {
-    let hops = trip.hops.into_iter();
-    asides.extend(hops.map(|hop| Aside { url: hop.url, outcome: Ok(hop.status), duration: Duration::ZERO }));
+fn note<T>(asides: &mut Vec<Aside>, trip: Trip, done: &Result<(u16, Verdict, T), FetchErrorKind>) {
+    let hop = |hop: Hop| Aside {
+        url: hop.url,
+        outcome: Ok(hop.status),
+        verdict: Some(hop.verdict),
+        duration: Duration::ZERO,
+    };
+    asides.extend(trip.hops.into_iter().map(hop));
     match done {
-        Ok((status, _)) => {
-            asides.push(Aside { url: trip.url, outcome: Ok(*status), duration: trip.on_wire });
-        }
-        Err(kind) if kind.was_sent() => {
-            let outcome = Err(kind.to_string());
-            asides.push(Aside { url: trip.url, outcome, duration: trip.on_wire });
-        }
+        Ok((status, verdict, _)) => asides.push(Aside {
+            url: trip.url,
+            outcome: Ok(*status),
+            verdict: Some(verdict.clone()),
+            duration: trip.on_wire,
+        }),
+        Err(kind) if kind.was_sent() => asides.push(Aside {
+            url: trip.url,
+            outcome: Err(kind.to_string()),
+            verdict: Verdict::of_kind(kind),
+            duration: trip.on_wire,
+        }),
         // Our own rules ended it: the redirect that led there is the last request there was.
         Err(kind) => {
             if let Some(last) = asides.last_mut() {

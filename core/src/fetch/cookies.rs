@@ -1,10 +1,24 @@
-//! Cookies that a host set, and which of them go with a request.
+//! Cookies that a host set, and which of them go with a request (S2-28, C15). Pure; who may set one is decided here,
+//! when they are sent in the gate.
+//!
+//! They are kept so that a host which a browser has passed once can be asked by plain HTTP afterwards. None lives
+//! longer than a day here, whatever its host says, and none is sent to a host other than those it was set for.
 
+use cookie::Cookie as Parsed;
 use serde::{Deserialize, Serialize};
+use url::{Host, Url};
 
+use super::grant::without_dot;
 use crate::clock::Timestamp;
 
-/// One cookie as it is kept (C15).
+/// S2-28: no cookie is kept longer.
+pub const LONGEST: i64 = 24 * 3_600_000;
+/// Of one host; a site that sets more is playing with us.
+const MAX_COOKIES: usize = 50;
+/// Name and value together, as in browsers.
+const MAX_BYTES: usize = 4096;
+
+/// One cookie as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cookie {
     /// Its name.
@@ -22,4 +36,264 @@ pub struct Cookie {
     pub expires: Option<Timestamp>,
     /// Only over TLS.
     pub secure: bool,
+}
+
+/// Reads a `Set-Cookie` header that came from `url`. None when it is no cookie, or not one that this host may set.
+pub fn parse_set_cookie(header: &str, url: &Url, now: Timestamp) -> Option<Cookie> {
+    if header.len() > 2 * MAX_BYTES {
+        return None;
+    }
+    let parsed = Parsed::parse(header).ok()?;
+    let expires = match (parsed.max_age(), parsed.expires_datetime()) {
+        // Max-Age has the say where both are given.
+        (Some(age), _) => Some(Timestamp(now.0.saturating_add(age.whole_seconds().saturating_mul(1000)))),
+        (None, Some(at)) => Some(Timestamp(at.unix_timestamp().saturating_mul(1000))),
+        (None, None) => None,
+    };
+    let named = parsed.domain().map(|domain| domain.trim_start_matches('.')).filter(|d| !d.is_empty());
+    let cookie = Cookie {
+        name: parsed.name().to_owned(),
+        value: parsed.value().to_owned(),
+        domain: named.map_or_else(|| host_of(url).to_owned(), |d| without_dot(d).to_ascii_lowercase()),
+        host_only: named.is_none(),
+        path: match parsed.path() {
+            Some(path) if path.starts_with('/') => path.to_owned(),
+            _ => default_path(url),
+        },
+        expires,
+        secure: parsed.secure().unwrap_or(false),
+    };
+    cookie.may_be_set_by(url).then_some(cookie)
+}
+
+impl Cookie {
+    /// Whether the host of `url` may set it: for itself, or for a domain above it that is not everybody's, with
+    /// nothing inside that could become a second header or a second cookie.
+    pub fn may_be_set_by(&self, url: &Url) -> bool {
+        let clean =
+            |text: &str| text.bytes().all(|byte| byte > 0x1f && byte != 0x7f && byte != b';' && byte != b',');
+        let name_ok = !self.name.is_empty()
+            && self.name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'=' | b';' | b','));
+        let host = host_of(url);
+        let domain_ok = if self.host_only {
+            self.domain == host
+        } else {
+            // An address is never a domain, and of `gov.cn` every government is a part.
+            matches!(url.host(), Some(Host::Domain(_)))
+                && (self.domain == host || is_below(host, &self.domain))
+                && !is_everybodys(&self.domain)
+        };
+        name_ok
+            && clean(&self.value)
+            && clean(&self.path)
+            && self.value.is_ascii()
+            && self.path.is_ascii()
+            && self.name.len() + self.value.len() + self.path.len() <= MAX_BYTES
+            && self.path.starts_with('/')
+            && domain_ok
+            && (!self.secure || url.scheme() == "https")
+    }
+
+    /// Whether it goes with a request to `url` now.
+    pub fn goes_with(&self, url: &Url, now: Timestamp) -> bool {
+        let host = host_of(url);
+        (self.domain == host || (!self.host_only && is_below(host, &self.domain)))
+            && path_matches(url.path(), &self.path)
+            && (!self.secure || url.scheme() == "https")
+            && self.expires.is_none_or(|expires| expires > now)
+    }
+
+    fn is_same(&self, other: &Cookie) -> bool {
+        self.name == other.name && self.domain == other.domain && self.path == other.path
+    }
+}
+
+/// The cookies of one host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CookiePool(Vec<Cookie>);
+
+impl CookiePool {
+    /// Keeps what `url`'s host set, each for a day at the most; one that is over takes its predecessor with it.
+    pub fn keep(&mut self, cookies: impl IntoIterator<Item = Cookie>, url: &Url, now: Timestamp) {
+        for mut cookie in cookies.into_iter().filter(|cookie| cookie.may_be_set_by(url)) {
+            let latest = Timestamp(now.0.saturating_add(LONGEST));
+            let expires = cookie.expires.unwrap_or(latest).min(latest);
+            cookie.expires = Some(expires);
+            self.0.retain(|known| !known.is_same(&cookie));
+            if expires > now {
+                self.0.push(cookie);
+            }
+        }
+        self.0.retain(|cookie| cookie.expires.is_some_and(|expires| expires > now));
+        // The oldest go first.
+        let excess = self.0.len().saturating_sub(MAX_COOKIES);
+        self.0.drain(..excess);
+    }
+
+    /// The cookies that go with a request to `url`, those for longer paths first (RFC 6265 §5.4).
+    pub fn for_url(&self, url: &Url, now: Timestamp) -> Vec<Cookie> {
+        let mut found: Vec<Cookie> =
+            self.0.iter().filter(|cookie| cookie.goes_with(url, now)).cloned().collect();
+        found.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        found
+    }
+
+    /// Forgets those that would go with a request to `url`: they did not help.
+    pub fn forget(&mut self, url: &Url, now: Timestamp) {
+        self.0.retain(|cookie| !cookie.goes_with(url, now));
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Cookie> {
+        self.0.iter()
+    }
+
+    /// None at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The value of a `Cookie` header; none when there is nothing to send.
+pub(super) fn header(cookies: &[Cookie]) -> Option<http::HeaderValue> {
+    let pairs: Vec<String> = cookies.iter().map(|c| format!("{}={}", c.name, c.value)).collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    let mut value = http::HeaderValue::from_str(&pairs.join("; ")).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+fn host_of(url: &Url) -> &str {
+    url.host_str().map(without_dot).unwrap_or_default()
+}
+
+/// `a.b.cn` is below `b.cn`.
+fn is_below(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// A suffix under which strangers register.
+fn is_everybodys(domain: &str) -> bool {
+    psl::domain_str(domain).is_none()
+}
+
+/// RFC 6265 §5.1.4.
+fn path_matches(path: &str, cookie_path: &str) -> bool {
+    path.strip_prefix(cookie_path)
+        .is_some_and(|rest| rest.is_empty() || cookie_path.ends_with('/') || rest.starts_with('/'))
+}
+
+/// RFC 6265 §5.1.4: the directory of the page.
+fn default_path(url: &Url) -> String {
+    match url.path().rsplit_once('/') {
+        Some((directory, _)) if !directory.is_empty() => directory.to_owned(),
+        _ => "/".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_794_988_800_000);
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn read(header: &str, from: &str) -> Option<Cookie> {
+        parse_set_cookie(header, &url(from), NOW)
+    }
+
+    #[test]
+    fn a_cookie_is_read_as_browsers_read_it() {
+        let from = "https://www.gd.gov.cn/zwgk/wjk/index.html";
+        #[rustfmt::skip]
+        let table = [
+            ("a=1", Some(("www.gd.gov.cn", true, "/zwgk/wjk", None, false))),
+            ("a=1; Path=/", Some(("www.gd.gov.cn", true, "/", None, false))),
+            ("a=1; path=x", Some(("www.gd.gov.cn", true, "/zwgk/wjk", None, false))),
+            ("a=1; Domain=.GD.gov.cn; Secure; HttpOnly", Some(("gd.gov.cn", false, "/zwgk/wjk", None, true))),
+            ("a=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", Some(("www.gd.gov.cn", true, "/zwgk/wjk", Some(60_000), false))),
+            ("a=1; Expires=Thu, 19 Nov 2026 00:00:00 GMT", Some(("www.gd.gov.cn", true, "/zwgk/wjk", Some(57_600_000), false))),
+            ("a=1; Domain=gov.cn", None),
+            ("a=1; Domain=cn", None),
+            ("a=1; Domain=sz.gov.cn", None),
+            ("a=1; Domain=w.gd.gov.cn", None),
+            ("=1", None),
+            ("nothing", None),
+            ("a=1\r\nhost: evil", None),
+            ("a=通知", None),
+        ];
+        for (header, expected) in table {
+            let found = read(header, from);
+            let shown = found.as_ref().map(|c| {
+                (c.domain.as_str(), c.host_only, c.path.as_str(), c.expires.map(|e| e.0 - NOW.0), c.secure)
+            });
+            assert_eq!(shown, expected, "{header}");
+        }
+        assert!(read("a=1; Secure", "http://www.gd.gov.cn/").is_none(), "not over a wire that anybody reads");
+        assert!(read("a=1; Domain=127.0.0.1", "http://127.0.0.1/").is_none(), "an address is no domain");
+        assert!(read("a=1", "http://127.0.0.1/").is_some());
+        assert!(read(&format!("a={}", "x".repeat(5000)), from).is_none());
+    }
+
+    #[test]
+    fn a_cookie_goes_only_where_it_belongs() {
+        let below = read("a=1; Domain=gd.gov.cn; Path=/zwgk", "https://www.gd.gov.cn/zwgk/x").unwrap();
+        let own = read("b=2; Path=/; Secure", "https://www.gd.gov.cn/").unwrap();
+        for (cookie, to, goes) in [
+            (&below, "https://www.gd.gov.cn/zwgk", true),
+            (&below, "https://www.gd.gov.cn/zwgk/", true),
+            (&below, "https://search.gd.gov.cn/zwgk/a?b", true),
+            (&below, "https://www.gd.gov.cn/zwgkx", false),
+            (&below, "https://gd.gov.cn/zwgk", true),
+            (&below, "https://evilgd.gov.cn/zwgk", false),
+            (&below, "https://gd.gov.cn.evil.cn/zwgk", false),
+            (&own, "https://www.gd.gov.cn./", true),
+            (&own, "http://www.gd.gov.cn/", false),
+            (&own, "https://m.www.gd.gov.cn/", false),
+        ] {
+            assert_eq!(cookie.goes_with(&url(to), NOW), goes, "{} {to}", cookie.name);
+        }
+    }
+
+    #[test]
+    fn no_cookie_is_kept_for_longer_than_a_day_and_no_host_fills_the_pool() {
+        let page = url("https://www.gd.gov.cn/");
+        let mut pool = CookiePool::default();
+        let headers = ["a=1", "b=2; Max-Age=999999999", "c=3; Max-Age=60"];
+        pool.keep(headers.iter().filter_map(|h| parse_set_cookie(h, &page, NOW)), &page, NOW);
+        let at = |ms| pool.for_url(&page, Timestamp(NOW.0 + ms)).len();
+        assert_eq!((at(0), at(60_000), at(LONGEST - 1), at(LONGEST)), (3, 2, 2, 0));
+
+        let mut pool = CookiePool::default();
+        for i in 0..1000 {
+            pool.keep(parse_set_cookie(&format!("n{i}=1"), &page, NOW), &page, NOW);
+        }
+        assert_eq!(pool.iter().count(), MAX_COOKIES);
+        pool.keep(parse_set_cookie("n999=; Max-Age=0", &page, NOW), &page, NOW);
+        assert!(pool.iter().all(|cookie| cookie.name != "n999"), "a host takes its cookie back");
+        pool.forget(&page, NOW);
+        assert!(pool.is_empty());
+        // What a browser brings along for other hosts is not this host's to set.
+        let foreign = read("x=1", "https://tracker.example.com/").unwrap();
+        pool.keep([foreign], &page, NOW);
+        assert!(pool.is_empty());
+    }
+
+    #[test]
+    fn the_header_names_longer_paths_first_and_is_kept_out_of_logs() {
+        let page = url("https://www.gd.gov.cn/a/b");
+        let mut pool = CookiePool::default();
+        let headers = ["short=1; Path=/", "long=2; Path=/a"];
+        pool.keep(headers.iter().filter_map(|h| parse_set_cookie(h, &page, NOW)), &page, NOW);
+        let value = header(&pool.for_url(&page, NOW)).unwrap();
+        assert_eq!(value, "long=2; short=1");
+        assert!(value.is_sensitive());
+        assert!(header(&[]).is_none());
+    }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::ask::{Aside, Hop};
+use super::breaker::Why;
 use super::grant::Denial;
 use super::guard::Forbidden;
 use super::public::NotPublic;
@@ -28,6 +29,7 @@ struct Details {
     asides: Vec<Aside>,
     waited: Duration,
     duration: Duration,
+    tier: &'static str,
 }
 
 /// What happened.
@@ -68,6 +70,23 @@ pub enum FetchErrorKind {
         /// When it is worth another try.
         until: Timestamp,
     },
+    /// The host is left alone for a while; nothing was sent (C6).
+    #[error(
+        "the host is left alone until {until} ({}); `dibao host reset HOST` ends that, once the cause is known",
+        why.as_str()
+    )]
+    CoolingDown {
+        /// Ask again then.
+        until: Timestamp,
+        /// The reason.
+        why: Why,
+    },
+    /// Only a browser will do, and there is none.
+    #[error("the site is to be fetched by a browser, and there is none: {0}")]
+    NoBackend(String),
+    /// A backend's own trouble: it says nothing about the host.
+    #[error("the browser failed: {0}")]
+    Backend(String),
     /// An answer, but a firewall's and not the site's (I20).
     #[error("a firewall answered in place of the site ({verdict}); a later run tries again")]
     TurnedAway {
@@ -142,6 +161,8 @@ impl FetchErrorKind {
                 | ForbiddenAddress { .. }
                 | Robots { .. }
                 | RobotsUnreachable { .. }
+                | CoolingDown { .. }
+                | NoBackend(_)
                 | RedirectLoop
                 | TooManyRedirects(_)
                 | Setup(_)
@@ -179,6 +200,7 @@ impl FetchError {
             asides: Vec::new(),
             waited: Duration::ZERO,
             duration: Duration::ZERO,
+            tier: "http",
         }))
     }
 
@@ -212,6 +234,25 @@ impl FetchError {
         self
     }
 
+    /// Adds what was to fetch it.
+    pub(super) fn by(mut self, tier: &'static str) -> FetchError {
+        self.0.tier = tier;
+        self
+    }
+
+    /// What was to fetch it: `http`, or the name of a backend.
+    pub fn tier(&self) -> &'static str {
+        self.0.tier
+    }
+
+    /// When the host may be asked again, if that is what it failed for.
+    pub fn cooling_until(&self) -> Option<Timestamp> {
+        match self.0.kind {
+            FetchErrorKind::CoolingDown { until, .. } => Some(until),
+            _ => None,
+        }
+    }
+
     /// The requests for robots.txt that were made first.
     pub fn asides(&self) -> &[Aside] {
         &self.0.asides
@@ -223,7 +264,7 @@ impl FetchError {
             FetchErrorKind::TurnedAway { verdict } | FetchErrorKind::WrongContent { verdict } => {
                 Some(verdict.clone())
             }
-            _ => Verdict::of_error(self),
+            kind => Verdict::of_kind(kind),
         }
     }
 
@@ -250,7 +291,9 @@ impl FetchError {
                 ErrorClass::Blocked
             }
             WrongContent { .. } => ErrorClass::Server,
-            RobotsUnreachable { .. } => ErrorClass::Busy,
+            RobotsUnreachable { .. } | CoolingDown { .. } => ErrorClass::Busy,
+            NoBackend(_) => ErrorClass::Config,
+            Backend(_) => ErrorClass::Network,
             Dns(_) | Connect(_) | Reset(_) | Timeout { .. } | Truncated(_) => ErrorClass::Network,
             Tls(_) => ErrorClass::Tls,
             TooLarge { .. }

@@ -1,7 +1,7 @@
-//! What is known of every host: breaker, incident, learned limits, the last verdicts, today's ledger.
+//! What is known of every host: breaker, incident, learned limits, cookies, the last verdicts, today's ledger.
 //!
 //! All of it is in memory, so that a decision costs a lookup; what changed is handed out as rows for the store and
-//! loaded again at the next start, so that a restarted process does not storm a host that it was avoiding. The
+//! taken over again at the next start, so that a restarted process does not storm a host that it was avoiding. The
 //! decisions themselves are those of [`breaker`](super::breaker) and [`escalate`]; this only keeps
 //! their state together. No lock is held across an await: every call returns at once.
 //!
@@ -12,11 +12,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use url::Url;
 
 use super::breaker::{Admission, Breaker, Outcome, Why};
+use super::cookies::{Cookie, CookiePool};
 use super::escalate::{self, Incident};
 use super::grant::without_dot;
+pub use super::host::{HostRow, Limits, Seen};
 use super::ledger::Ledger;
 use super::verdict::{Verdict, VerdictKind};
 use crate::clock::{Clock, Timestamp};
@@ -26,60 +28,10 @@ use crate::clock::{Clock, Timestamp};
 pub const MAX_HOSTS: usize = 20_000;
 /// Verdicts kept of each host: enough to see a pattern.
 pub const RECENT: usize = 4;
-/// Finished days kept until somebody takes them; a store that is away for longer has other troubles.
-const MAX_FINISHED: usize = 7;
-
-/// What a host taught us. It raises the interval of a site's settings and never lowers it (C10).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Limits {
-    /// `Crawl-delay` of its robots.txt, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub crawl_delay_ms: Option<u32>,
-    /// The interval it was found to bear, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval_ms: Option<u32>,
-}
-
-impl Limits {
-    /// No request sooner than this after the last.
-    pub fn floor(&self) -> Duration {
-        Duration::from_millis(u64::from(self.crawl_delay_ms.max(self.interval_ms).unwrap_or(0)))
-    }
-}
-
-/// One verdict of the past.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    /// When.
-    pub at: Timestamp,
-    /// Its kind.
-    pub kind: VerdictKind,
-    /// The status, if there was an answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
-}
-
-/// A host as it is stored and shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HostRow {
-    /// When something last happened.
-    pub seen_at: Timestamp,
-    /// Whether it may be asked.
-    pub breaker: Breaker,
-    /// Whether the browser was tried.
-    pub incident: Incident,
-    /// What it taught us.
-    pub limits: Limits,
-    /// The last verdicts, oldest first.
-    pub recent: Vec<Seen>,
-    /// The last verdict that was not good, with its evidence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trouble: Option<Verdict>,
-    /// The days that changed, each with its whole numbers: a later row for the same day replaces an earlier one.
-    pub days: Vec<Ledger>,
-}
+/// Days of counting kept until somebody takes them; a store that is away for longer has other troubles.
+const MAX_DAYS: usize = 7;
+/// What another process or the operator wrote down is heeded after this long at the latest.
+const REFRESH: i64 = 5_000;
 
 /// What became of the breaker. An opening must be stored at once: it has to survive a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,16 +57,20 @@ pub struct Hosts {
 }
 
 /// One host in memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Host {
     breaker: Breaker,
     incident: Incident,
     limits: Limits,
     recent: [Option<Seen>; RECENT],
     trouble: Option<Box<Verdict>>,
-    today: Ledger,
-    finished: Vec<Ledger>,
+    cookies: Option<Box<CookiePool>>,
+    /// What was counted and not yet stored, a page a day.
+    days: Vec<Ledger>,
     seen_at: Timestamp,
+    breaker_at: Timestamp,
+    reset_at: Option<Timestamp>,
+    loaded_at: Option<Timestamp>,
     dirty: bool,
 }
 
@@ -129,48 +85,50 @@ impl Hosts {
         Hosts { known: Mutex::new(HashMap::new()), capacity: capacity.max(1), clock }
     }
 
-    /// Takes over what was stored. A probe that was under way died with its process. Of the days only today's is
-    /// needed.
-    pub fn load(&self, rows: impl IntoIterator<Item = (String, HostRow)>) {
+    /// Whether the store should be asked what it knows of the host: at first, and every few seconds after that,
+    /// because others write there too.
+    pub fn wants_row(&self, host: &str) -> bool {
         let now = self.clock.now();
-        let mut known = lock(&self.known);
-        for (name, row) in rows {
-            if known.len() >= self.capacity {
-                make_room(&mut known, self.capacity, now);
-            }
-            known.insert(key(&name).into(), Host::from_row(row, now));
-        }
+        let loaded = lock(&self.known).get(key(host)).and_then(|host| host.loaded_at);
+        // A moment of the future is from before the clock was set back.
+        loaded.is_none_or(|at| !(0..REFRESH).contains(&now.0.saturating_sub(at.0)))
+    }
+
+    /// Takes over what the store knows; none: nothing. A probe that was under way died with its process.
+    pub fn load(&self, host: &str, row: Option<HostRow>) {
+        self.change(host, |host, now| {
+            host.loaded_at = Some(now);
+            let Some(mut row) = row else { return };
+            row.breaker.probing_since = None;
+            let probing = host.breaker.probing_since;
+            let (dirty, days) = (host.dirty, std::mem::take(&mut host.days));
+            let joined = host.row().join(row, now);
+            *host = Host { loaded_at: Some(now), dirty, days, ..Host::from_row(joined) };
+            host.breaker.probing_since = probing;
+        });
     }
 
     /// What changed since the last call, for the store. A row that could not be stored goes to
     /// [`put_back`](Self::put_back).
     pub fn take_dirty(&self) -> Vec<(String, HostRow)> {
-        let now = self.clock.now();
         let mut known = lock(&self.known);
-        known
-            .iter_mut()
-            .filter(|(_, host)| host.dirty)
-            .map(|(name, host)| {
-                host.turn_page(now);
-                host.dirty = false;
-                let mut row = host.row();
-                row.days.retain(|day| !day.is_empty());
-                host.finished = Vec::new();
-                (name.to_string(), row)
-            })
-            .collect()
+        let dirty = known.iter_mut().filter(|(_, host)| host.dirty);
+        dirty.map(|(name, host)| (name.to_string(), host.take())).collect()
+    }
+
+    /// The same for one host.
+    pub fn take(&self, host: &str) -> Option<(String, HostRow)> {
+        let mut known = lock(&self.known);
+        let name = key(host);
+        known.get_mut(name).filter(|host| host.dirty).map(|host| (name.to_owned(), host.take()))
     }
 
     /// Gives rows back that could not be stored: they are handed out again, with what happened since.
     pub fn put_back(&self, rows: Vec<(String, HostRow)>) {
         for (name, row) in rows {
-            self.with(&name, |host, _| {
-                for day in row.days {
-                    let newer = host.finished.iter().any(|other| other.day == day.day);
-                    if day.day < host.today.day && !newer {
-                        host.finish(day);
-                    }
-                }
+            self.change(&name, |host, _| {
+                host.dirty = true;
+                row.days.iter().for_each(|day| *host.page(day) += day);
             });
         }
     }
@@ -192,13 +150,13 @@ impl Hosts {
         let Some(host) = known.get_mut(key(host)) else { return Admission::Go };
         let before = host.breaker.probing_since;
         let admission = host.breaker.admit(now);
-        if matches!(admission, Admission::Refuse { .. }) {
-            host.turn_page(now);
-            host.today.refused = host.today.refused.saturating_add(1);
-            host.dirty = true;
-        }
         host.dirty |= before != host.breaker.probing_since;
         admission
+    }
+
+    /// A request that was not sent because the host is left alone.
+    pub fn refused(&self, host: &str) {
+        self.with(host, |host, now| bump(&mut host.today(now).refused));
     }
 
     /// A probe that was dropped before it had an answer: the next request is the probe.
@@ -211,43 +169,59 @@ impl Hosts {
         }
     }
 
-    /// Writes down one answer, or that there was none: each redirect hop and each tier by itself.
-    /// `admission` is what [`admit`](Self::admit) said of it.
-    pub fn record(&self, host: &str, admission: Admission, verdict: &Verdict, bytes: u64) -> Change {
+    /// Writes down one answer, or that there was none. `admission` is what [`admit`](Self::admit) said of it,
+    /// `requests` how many it took: one, except for a browser.
+    pub fn record(
+        &self,
+        host: &str,
+        admission: Admission,
+        verdict: &Verdict,
+        requests: u32,
+        bytes: u64,
+    ) -> Change {
         self.with(host, |host, now| {
-            host.today.requests = host.today.requests.saturating_add(1);
-            host.today.bytes = host.today.bytes.saturating_add(bytes);
-            host.today.verdicts.count(verdict);
-            host.recent.rotate_left(1);
-            host.recent[RECENT - 1] = Some(Seen { at: now, kind: verdict.kind, status: verdict.status });
-            if verdict.kind != VerdictKind::Ok {
-                host.trouble = Some(Box::new(verdict.clone()));
-            }
-            host.incident.observe(verdict);
-            host.change(now, |breaker| {
-                breaker.record(escalate::outcome(verdict), admission == Admission::Probe, now);
-                if let VerdictKind::RetryAfter(until) = verdict.kind {
-                    breaker.cool(until, Why::RetryAfter, now);
-                }
-            })
+            host.note(verdict, requests, bytes, now);
+            host.fails(admission, verdict, now)
+        })
+    }
+
+    /// Writes down an answer on the way to the last one: what it means for the host's health the last one tells, or
+    /// [`left`](Self::left) when that comes from another host.
+    pub fn record_hop(&self, host: &str, verdict: &Verdict) {
+        self.with(host, |host, now| host.note(verdict, 1, 0, now));
+    }
+
+    /// The host answered with a redirect to another: it is well.
+    pub fn left(&self, host: &str, admission: Admission) -> Change {
+        self.with(host, |host, now| {
+            let probe = admission == Admission::Probe;
+            host.breaks(now, |breaker| breaker.record(Outcome::Success, probe, now))
+        })
+    }
+
+    /// Counts a failure that is no answer of its own, such as redirects that run in a circle.
+    pub fn failed(&self, host: &str, admission: Admission, verdict: &Verdict) -> Change {
+        self.with(host, |host, now| {
+            host.trouble = Some(Box::new(verdict.clone()));
+            host.fails(admission, verdict, now)
         })
     }
 
     /// Leaves the host alone until then. Never shortens what is in force: for that, [`reset`](Self::reset) it.
     pub fn cool(&self, host: &str, until: Timestamp, why: Why) -> Change {
-        self.with(host, |host, now| host.change(now, |breaker| breaker.cool(until, why, now)))
+        self.with(host, |host, now| host.breaks(now, |breaker| breaker.cool(until, why, now)))
     }
 
-    /// Holds nothing against the host any more: breaker, incident and learned interval. The ledger stays: it is
-    /// what happened.
+    /// Holds nothing against the host any more: breaker, incident, learned interval, cookies. The ledger stays: it is
+    /// what happened. False: nothing is known of it.
     pub fn reset(&self, host: &str) -> bool {
         let now = self.clock.now();
         let mut known = lock(&self.known);
         let Some(host) = known.get_mut(key(host)) else { return false };
-        host.touch(now);
-        host.breaker = Breaker::default();
-        host.incident = Incident::default();
-        host.limits.interval_ms = None;
+        let (loaded_at, days) = (host.loaded_at, std::mem::take(&mut host.days));
+        let mut row = host.row();
+        row.reset(now);
+        *host = Host { loaded_at, days, dirty: true, ..Host::from_row(row) };
         true
     }
 
@@ -262,32 +236,64 @@ impl Hosts {
         self.with(host, |host, now| host.incident.claim(now))
     }
 
+    /// The cookies that go with a request to `url`.
+    pub fn cookies(&self, host: &str, url: &Url) -> Vec<Cookie> {
+        let now = self.clock.now();
+        let known = lock(&self.known);
+        let pool = known.get(key(host)).and_then(|host| host.cookies.as_ref());
+        pool.map(|pool| pool.for_url(url, now)).unwrap_or_default()
+    }
+
+    /// Keeps cookies that `url`'s host set.
+    pub fn earn(&self, host: &str, url: &Url, cookies: impl IntoIterator<Item = Cookie>) {
+        self.with(host, |host, now| {
+            let mut pool = host.cookies.take().unwrap_or_default();
+            pool.keep(cookies, url, now);
+            host.cookies = Some(pool).filter(|pool| !pool.is_empty());
+        });
+    }
+
+    /// S2-28: cookies that did not help are forgotten.
+    pub fn forget_cookies(&self, host: &str, url: &Url) {
+        self.with(host, |host, now| {
+            if let Some(pool) = &mut host.cookies {
+                pool.forget(url, now);
+            }
+        });
+    }
+
     /// What the host taught us.
     pub fn limits(&self, host: &str) -> Limits {
         lock(&self.known).get(key(host)).map(|host| host.limits).unwrap_or_default()
     }
 
-    /// Writes down what the host taught us.
-    pub fn learn(&self, host: &str, limits: impl FnOnce(&mut Limits)) {
-        self.with(host, |host, _| limits(&mut host.limits));
+    /// Lets the host teach us by an answer; `interval` is what the settings put between requests.
+    pub fn learn(&self, host: &str, verdict: &Verdict, interval: Duration) {
+        let mut known = lock(&self.known);
+        if let Some(host) = known.get_mut(key(host)) {
+            let before = host.limits;
+            host.limits.learn(verdict, interval);
+            host.dirty |= before != host.limits;
+        }
+    }
+
+    /// Writes down the `Crawl-delay` of its robots.txt.
+    pub fn crawl_delay(&self, host: &str, delay: Duration) {
+        let ms = u32::try_from(delay.as_millis()).unwrap_or(u32::MAX);
+        let wanted = Some(ms).filter(|ms| *ms > 0);
+        if self.limits(host).crawl_delay_ms != wanted {
+            self.with(host, |host, _| host.limits.crawl_delay_ms = wanted);
+        }
     }
 
     /// robots.txt forbade a request; it was not sent.
     pub fn robots_denied(&self, host: &str) {
-        self.with(host, |host, _| host.today.robots_denied = host.today.robots_denied.saturating_add(1));
+        self.with(host, |host, now| bump(&mut host.today(now).robots_denied));
     }
 
-    /// What is known of one host, today's ledger included.
+    /// What is known of one host, with what was counted and not yet stored.
     pub fn get(&self, host: &str) -> Option<HostRow> {
         lock(&self.known).get(key(host)).map(Host::row)
-    }
-
-    /// What is known of all hosts, by name.
-    pub fn all(&self) -> Vec<(String, HostRow)> {
-        let mut rows: Vec<_> =
-            lock(&self.known).iter().map(|(name, host)| (name.to_string(), host.row())).collect();
-        rows.sort_by(|a, b| a.0.cmp(&b.0));
-        rows
     }
 
     /// How many hosts are remembered.
@@ -300,41 +306,47 @@ impl Hosts {
         self.len() == 0
     }
 
-    /// Changes a host, known or new.
+    /// Changes a host, known or new, because something happened.
     fn with<T>(&self, name: &str, change: impl FnOnce(&mut Host, Timestamp) -> T) -> T {
+        self.change(name, |host, now| {
+            host.seen_at = now;
+            host.dirty = true;
+            change(host, now)
+        })
+    }
+
+    fn change<T>(&self, name: &str, change: impl FnOnce(&mut Host, Timestamp) -> T) -> T {
         let now = self.clock.now();
         let name = key(name);
         let mut known = lock(&self.known);
         if let Some(host) = known.get_mut(name) {
-            host.touch(now);
             return change(host, now);
         }
         if known.len() >= self.capacity {
             make_room(&mut known, self.capacity, now);
         }
-        let host = known.entry(name.into()).or_insert_with(|| Host::from_row(HostRow::default(), now));
-        host.touch(now);
-        change(host, now)
+        change(known.entry(name.into()).or_default(), now)
     }
 }
 
 impl Host {
-    fn from_row(row: HostRow, now: Timestamp) -> Host {
+    fn from_row(row: HostRow) -> Host {
         let mut recent = [None; RECENT];
         for (slot, seen) in recent.iter_mut().rev().zip(row.recent.into_iter().rev()) {
             *slot = Some(seen);
         }
-        let empty = Ledger::of(now);
-        let today = row.days.into_iter().find(|day| day.day == empty.day).unwrap_or(empty);
         Host {
-            breaker: Breaker { probing_since: None, ..row.breaker },
+            breaker: row.breaker,
             incident: row.incident,
             limits: row.limits,
             recent,
             trouble: row.trouble.map(Box::new),
-            today,
-            finished: Vec::new(),
+            cookies: Some(Box::new(row.cookies)).filter(|pool| !pool.is_empty()),
+            days: row.days,
             seen_at: row.seen_at,
+            breaker_at: row.breaker_at,
+            reset_at: row.reset_at,
+            loaded_at: None,
             dirty: false,
         }
     }
@@ -342,51 +354,81 @@ impl Host {
     fn row(&self) -> HostRow {
         HostRow {
             seen_at: self.seen_at,
+            reset_at: self.reset_at,
             breaker: self.breaker.clone(),
+            breaker_at: self.breaker_at,
             incident: self.incident,
             limits: self.limits,
             recent: self.recent.iter().flatten().copied().collect(),
             trouble: self.trouble.as_deref().cloned(),
-            days: self.finished.iter().chain([&self.today]).cloned().collect(),
+            cookies: self.cookies.as_deref().cloned().unwrap_or_default(),
+            days: self.days.clone(),
         }
     }
 
-    fn touch(&mut self, now: Timestamp) {
-        self.turn_page(now);
-        self.seen_at = now;
-        self.dirty = true;
+    /// The row for the store, with what was counted since the last one.
+    fn take(&mut self) -> HostRow {
+        self.dirty = false;
+        let row = self.row();
+        self.days = Vec::new();
+        row
     }
 
-    /// Begins a new page of the ledger when the day is another. A clock set back goes on with the page it has: a
-    /// finished day is not opened again.
-    fn turn_page(&mut self, now: Timestamp) {
-        let fresh = Ledger::of(now);
-        if fresh.day > self.today.day {
-            let done = std::mem::replace(&mut self.today, fresh);
-            if self.dirty && !done.is_empty() {
-                self.finish(done);
+    fn today(&mut self, now: Timestamp) -> &mut Ledger {
+        self.page(&Ledger::of(now))
+    }
+
+    /// The page of a day, a new one when there is none.
+    fn page(&mut self, of: &Ledger) -> &mut Ledger {
+        let found = self.days.iter().position(|page| page.day == of.day);
+        let index = found.unwrap_or_else(|| {
+            if self.days.len() >= MAX_DAYS {
+                self.days.remove(0);
             }
+            self.days.push(Ledger { day: of.day, ..Ledger::default() });
+            self.days.len() - 1
+        });
+        &mut self.days[index]
+    }
+
+    fn note(&mut self, verdict: &Verdict, requests: u32, bytes: u64, now: Timestamp) {
+        let today = self.today(now);
+        today.requests = today.requests.saturating_add(requests);
+        today.bytes = today.bytes.saturating_add(bytes);
+        today.verdicts.count(verdict);
+        self.recent.rotate_left(1);
+        self.recent[RECENT - 1] = Some(Seen { at: now, kind: verdict.kind, status: verdict.status });
+        if verdict.kind != VerdictKind::Ok {
+            self.trouble = Some(Box::new(verdict.clone()));
         }
     }
 
-    fn finish(&mut self, day: Ledger) {
-        if self.finished.len() >= MAX_FINISHED {
-            self.finished.remove(0);
-        }
-        self.finished.push(day);
+    /// What an answer means for the breaker and the incident.
+    fn fails(&mut self, admission: Admission, verdict: &Verdict, now: Timestamp) -> Change {
+        self.incident.observe(verdict);
+        self.breaks(now, |breaker| {
+            breaker.record(escalate::outcome(verdict), admission == Admission::Probe, now);
+            if let VerdictKind::RetryAfter(until) = verdict.kind {
+                breaker.cool(until, Why::RetryAfter, now);
+            }
+        })
     }
 
     /// Does something to the breaker and tells what came of it.
-    fn change(&mut self, now: Timestamp, act: impl FnOnce(&mut Breaker)) -> Change {
-        let before = self.breaker.open_until;
+    fn breaks(&mut self, now: Timestamp, act: impl FnOnce(&mut Breaker)) -> Change {
+        let before = self.breaker.clone();
         act(&mut self.breaker);
-        match self.breaker.open_until {
-            None if before.is_some() => Change::Closed,
-            Some(until) if until > now && before.is_none_or(|before| until > before) => {
+        if before != self.breaker {
+            self.breaker_at = now;
+        }
+        match (before.open_until, self.breaker.open_until) {
+            (Some(_), None) => Change::Closed,
+            (before, Some(until)) if until > now && before.is_none_or(|before| until > before) => {
                 let why = self.breaker.why.unwrap_or(Why::Failures);
-                self.today.cooldowns = self.today.cooldowns.saturating_add(1);
+                let today = self.today(now);
+                bump(&mut today.cooldowns);
                 if why == Why::RetryAfter {
-                    self.today.retry_after_honoured = self.today.retry_after_honoured.saturating_add(1);
+                    bump(&mut today.retry_after_honoured);
                 }
                 Change::Opened { until, why }
             }
@@ -396,14 +438,17 @@ impl Host {
 
     /// How much would be lost with it, least first.
     fn worth(&self, now: Timestamp) -> u8 {
-        let at_rest = self.breaker.is_at_rest() && !self.incident.escalated(now);
+        let at_rest = self.breaker.is_at_rest() && !self.incident.escalated(now) && self.cookies.is_none();
         match (at_rest, self.dirty) {
-            // What was counted today and stored is counted from nothing if the host comes back today.
-            (true, false) => u8::from(self.today.day >= Ledger::of(now).day && !self.today.is_empty()),
-            (true, true) => 2,
-            (false, _) => 3,
+            (true, false) => 0,
+            (true, true) => 1,
+            (false, _) => 2,
         }
     }
+}
+
+fn bump(counter: &mut u32) {
+    *counter = counter.saturating_add(1);
 }
 
 /// Forgets a tenth of the hosts: first those of which there is nothing to remember, then the longest unseen.

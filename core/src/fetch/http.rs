@@ -13,7 +13,9 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{HOST, HeaderValue};
 use reqwest::{Client, Request, Response};
+use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
+use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
 use super::ask::Method;
@@ -21,7 +23,7 @@ use super::error::{FetchError, FetchErrorKind, Phase};
 use super::grant::without_dot;
 use super::guard::AddressGuard;
 use super::options::{GateOptions, Timeouts};
-use super::resolver::{Resolver, SystemLookup, Unresolved};
+use super::resolver::{NameLookup, Resolver, SystemLookup, Unresolved, allowed};
 
 /// Connections kept open per host: as many as may be under way, so that none is made twice.
 const IDLE_PER_HOST: usize = 16;
@@ -33,6 +35,8 @@ pub(super) struct Http {
     guard: AddressGuard,
     overrides: HashMap<String, Vec<Override>>,
     timeouts: Timeouts,
+    lookup: Arc<dyn NameLookup>,
+    trusted_keys: Vec<[u8; 32]>,
 }
 
 struct Override {
@@ -46,7 +50,7 @@ impl Http {
         let tls = tls(options)?;
         let guard = AddressGuard { allow_loopback: options.allow_loopback };
         let lookup = options.lookup.clone().unwrap_or_else(|| Arc::new(SystemLookup));
-        let open = client(&tls, options, Resolver::Guarded { guard, lookup })?;
+        let open = client(&tls, options, Resolver::Guarded { guard, lookup: lookup.clone() })?;
         let mut by_addr: HashMap<SocketAddr, Client> = HashMap::new();
         let mut overrides: HashMap<String, Vec<Override>> = HashMap::new();
         for rule in &options.resolve {
@@ -61,7 +65,8 @@ impl Http {
             let host = without_dot(&rule.host).to_ascii_lowercase();
             overrides.entry(host).or_default().push(Override { port: rule.port, addr: rule.addr, client });
         }
-        Ok(Http { open, guard, overrides, timeouts: options.timeouts })
+        let trusted_keys = options.extra_roots.iter().filter_map(public_key).collect();
+        Ok(Http { open, guard, overrides, timeouts: options.timeouts, lookup, trusted_keys })
     }
 
     /// Checks a literal address; a name is checked when it is resolved.
@@ -72,6 +77,35 @@ impl Http {
             _ => return Ok(()),
         };
         self.guard.check(address).map_err(|why| FetchErrorKind::ForbiddenAddress { address, why })
+    }
+
+    /// Checks an address that somebody wants to connect to.
+    pub fn check_address(&self, address: IpAddr) -> Result<(), FetchErrorKind> {
+        self.guard.check(address).map_err(|why| FetchErrorKind::ForbiddenAddress { address, why })
+    }
+
+    /// Where connections to a host may go: the operator's word, or what its name stands for after the guard.
+    pub async fn addresses(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, FetchErrorKind> {
+        let host = without_dot(host).to_ascii_lowercase();
+        if let Some(rule) = self.rule(&host, Some(port)) {
+            let port = if rule.addr.port() == 0 { port } else { rule.addr.port() };
+            return Ok(vec![SocketAddr::new(rule.addr.ip(), port)]);
+        }
+        if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
+            self.check_address(address)?;
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let found = self.lookup.lookup(host).await.map_err(|error| FetchErrorKind::Dns(error.to_string()))?;
+        match allowed(self.guard, found) {
+            Ok(kept) => Ok(kept.into_iter().map(|ip| SocketAddr::new(ip, port)).collect()),
+            Err(Unresolved::Refused(address, why)) => Err(FetchErrorKind::ForbiddenAddress { address, why }),
+            Err(other) => Err(FetchErrorKind::Dns(other.to_string())),
+        }
+    }
+
+    /// SHA-256 of the public keys of the authorities that are trusted beside those of the web.
+    pub fn trusted_keys(&self) -> Vec<[u8; 32]> {
+        self.trusted_keys.clone()
     }
 
     /// Sends one request and returns when the head of the answer is there.
@@ -134,8 +168,11 @@ impl Http {
             return None;
         }
         let Some(Host::Domain(host)) = url.host() else { return None };
-        let rules = self.overrides.get(without_dot(host))?;
-        let port = url.port_or_known_default();
+        self.rule(without_dot(host), url.port_or_known_default())
+    }
+
+    fn rule(&self, host: &str, port: Option<u16>) -> Option<&Override> {
+        let rules = self.overrides.get(host)?;
         rules
             .iter()
             .find(|rule| rule.port.is_some() && rule.port == port)
@@ -212,6 +249,22 @@ fn tls(options: &GateOptions) -> Result<ClientConfig, FetchError> {
         .with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// SHA-256 of a certificate's public key, as pins are written.
+fn public_key(certificate: &CertificateDer<'static>) -> Option<[u8; 32]> {
+    let mut store = RootCertStore::empty();
+    store.add(certificate.clone()).ok()?;
+    let content = store.roots.first()?.subject_public_key_info.as_ref();
+    // The store keeps what is inside the sequence; the hash is over all of it.
+    let mut der = vec![0x30];
+    match content.len() {
+        length @ 0..=0x7f => der.push(length as u8),
+        length @ 0x80..=0xff => der.extend([0x81, length as u8]),
+        length => der.extend([0x82, (length >> 8) as u8, length as u8]),
+    }
+    der.extend_from_slice(content);
+    Some(Sha256::digest(&der).into())
 }
 
 fn client(tls: &ClientConfig, options: &GateOptions, resolver: Resolver) -> Result<Client, FetchError> {

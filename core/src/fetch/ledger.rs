@@ -1,6 +1,8 @@
 //! What was done to a host on one day: the politeness ledger. Plain counters.
 
 use std::fmt;
+use std::ops::AddAssign;
+use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -35,8 +37,7 @@ impl Serialize for Day {
 impl<'de> Deserialize<'de> for Day {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let date = chrono::NaiveDate::parse_from_str(&text, "%Y-%m-%d").map_err(serde::de::Error::custom)?;
-        Ok(Day::of(Timestamp(date.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())))
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -95,7 +96,49 @@ impl Counts {
     }
 }
 
+impl FromStr for Day {
+    type Err = chrono::ParseError;
+
+    /// `2026-11-18`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let date = chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d")?;
+        Ok(Day::of(Timestamp(date.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())))
+    }
+}
+
+/// Two pages of one day.
+impl AddAssign<&Ledger> for Ledger {
+    fn add_assign(&mut self, more: &Ledger) {
+        self.bytes = self.bytes.saturating_add(more.bytes);
+        let mut more = more.clone();
+        for ((counter, _), (more, _)) in self.counters().into_iter().zip(more.counters()) {
+            *counter = counter.saturating_add(*more);
+        }
+    }
+}
+
 impl Ledger {
+    /// Every counter with the name under which it is stored; bytes are apart, being larger.
+    pub(crate) fn counters(&mut self) -> [(&mut u32, &'static str); 14] {
+        let verdicts = &mut self.verdicts;
+        [
+            (&mut self.requests, "requests"),
+            (&mut verdicts.ok, "ok"),
+            (&mut verdicts.thin, "thin"),
+            (&mut verdicts.challenge, "challenge"),
+            (&mut verdicts.blocked, "blocked"),
+            (&mut verdicts.gone, "gone"),
+            (&mut verdicts.retry_after, "retry_after"),
+            (&mut verdicts.server_error, "server_error"),
+            (&mut verdicts.wrong_content, "wrong_content"),
+            (&mut verdicts.network_error, "network_error"),
+            (&mut self.robots_denied, "robots_denied"),
+            (&mut self.refused, "refused"),
+            (&mut self.retry_after_honoured, "retry_after_honoured"),
+            (&mut self.cooldowns, "cooldowns"),
+        ]
+    }
+
     /// An empty page for the day of `now`.
     pub(super) fn of(now: Timestamp) -> Ledger {
         Ledger { day: Day::of(now), ..Ledger::default() }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
+use super::admit::HostShelf;
 use super::backend::FetchBackend;
 use super::error::{FetchError, FetchErrorKind};
 use super::resolver::NameLookup;
@@ -37,6 +38,9 @@ pub struct GateOptions {
     pub lookup: Option<Arc<dyn NameLookup>>,
     /// Where copies of robots.txt outlive the process; none = nowhere.
     pub robots_shelf: Option<Arc<dyn RobotsShelf>>,
+    /// Where what is known of hosts (cooldowns, cookies, learned limits, the ledger) outlives the process; none =
+    /// nowhere.
+    pub host_shelf: Option<Arc<dyn HostShelf>>,
     /// How long a robots.txt holds.
     pub robots_times: RobotsTimes,
     /// What fetches pages that HTTP cannot, in the order of preference.
@@ -62,6 +66,7 @@ impl Default for GateOptions {
             attachment_throttle_cap: Duration::from_secs(2),
             lookup: None,
             robots_shelf: None,
+            host_shelf: None,
             robots_times: RobotsTimes::default(),
             backends: Vec::new(),
         }

@@ -30,4 +30,9 @@ impl HostPolicy {
     pub fn unpaced(max_concurrency: u32) -> Self {
         HostPolicy { max_concurrency, min_interval: Duration::ZERO, jitter: Duration::ZERO }
     }
+
+    /// The name under which the host of an address is paced and remembered.
+    pub fn key_of<'u>(&self, url: &'u url::Url) -> std::borrow::Cow<'u, str> {
+        std::borrow::Cow::Borrowed(url.host_str().map(super::grant::without_dot).unwrap_or_default())
+    }
 }

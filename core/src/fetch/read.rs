@@ -9,7 +9,8 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use super::ask::Method;
 use super::body::{self, Coding, Decoder};
 use super::error::FetchErrorKind;
-use super::gate::{Shared, Trip};
+use super::gate::Shared;
+use super::trip::Trip;
 
 /// A length announced in a header is believed up to here when memory is set aside.
 const BELIEVED_LENGTH: u64 = 1 << 20;
@@ -68,17 +69,19 @@ impl Shared {
         Ok(whole.map_or(first, Bytes::from))
     }
 
+    /// Copies a file; its size, its hash, and its beginning for the one who judges it.
     pub(super) async fn file<W: AsyncWrite + Unpin>(
         &self,
         mut response: Response,
         trip: &mut Trip,
         mut to: W,
         cap: u64,
-    ) -> Result<(u64, String), FetchErrorKind> {
+    ) -> Result<(u64, String, Vec<u8>), FetchErrorKind> {
         let coding = body::coding(response.headers())?;
         announced(&response, trip.method, cap)?;
         let copying = async move {
             let (mut hash, mut size, mut wire) = (Sha256::new(), 0u64, 0u64);
+            let mut head = Vec::new();
             let mut decoder = (coding != Coding::Identity).then(|| Decoder::new(coding, cap));
             while let Some(chunk) = self.chunk(&mut response).await? {
                 wire += chunk.len() as u64;
@@ -88,6 +91,7 @@ impl Shared {
                 let Some(decoder) = &mut decoder else {
                     hash.update(&chunk);
                     size = wire;
+                    glimpse(&mut head, &chunk);
                     to.write_all(&chunk).await.map_err(FetchErrorKind::Write)?;
                     continue;
                 };
@@ -95,6 +99,7 @@ impl Shared {
                     decoder.feed(piece)?;
                     let plain = decoder.take();
                     hash.update(&plain);
+                    glimpse(&mut head, &plain);
                     size += plain.len() as u64;
                     to.write_all(&plain).await.map_err(FetchErrorKind::Write)?;
                 }
@@ -103,12 +108,13 @@ impl Shared {
                 decoder.finish()?;
                 let plain = decoder.take();
                 hash.update(&plain);
+                glimpse(&mut head, &plain);
                 size += plain.len() as u64;
                 to.write_all(&plain).await.map_err(FetchErrorKind::Write)?;
             }
             to.flush().await.map_err(FetchErrorKind::Write)?;
             let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok((size, sha256))
+            Ok((size, sha256, head))
         };
         trip.timed(copying).await
     }
@@ -147,6 +153,13 @@ impl Shared {
         };
         trip.timed(reading).await
     }
+}
+
+/// Keeps as much of the beginning of a file as a classification looks at.
+fn glimpse(head: &mut Vec<u8>, more: &[u8]) {
+    const ENOUGH: usize = 64 << 10;
+    let room = ENOUGH.saturating_sub(head.len());
+    head.extend_from_slice(&more[..more.len().min(room)]);
 }
 
 /// The announced length, refused at once when it is over the cap.

@@ -60,7 +60,7 @@ impl reqwest::dns::Resolve for Resolver {
 }
 
 /// The addresses that may be connected to; an error when there are none.
-fn allowed(guard: AddressGuard, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, Unresolved> {
+pub(super) fn allowed(guard: AddressGuard, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, Unresolved> {
     let mut refused = None;
     let mut kept = Vec::with_capacity(found.len());
     for address in found {

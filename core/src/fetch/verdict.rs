@@ -20,7 +20,7 @@ use url::Url;
 
 use super::ask::{Expects, Fetched, Method, Purpose};
 use super::challenge::{self, Found, Hand, Product};
-use super::error::{FetchError, FetchErrorKind};
+use super::error::FetchErrorKind;
 use super::glance::{Shape, glance, shape};
 use super::retry_after;
 use crate::clock::Timestamp;
@@ -377,9 +377,10 @@ impl<'a> Answer<'a> {
 impl Verdict {
     /// The verdict on a request that failed. None when it says nothing about the host: our own rules forbade it, or
     /// the disk failed.
-    pub fn of_error(error: &FetchError) -> Option<Verdict> {
+    pub fn of_kind(error: &FetchErrorKind) -> Option<Verdict> {
         use FetchErrorKind as E;
-        let kind = match error.kind() {
+        let kind = match error {
+            E::TurnedAway { verdict } | E::WrongContent { verdict } => return Some(verdict.clone()),
             E::Dns(_) => VerdictKind::NetworkError(NetworkFault::Dns),
             E::Connect(_) => VerdictKind::NetworkError(NetworkFault::Connect),
             E::Reset(_) => VerdictKind::NetworkError(NetworkFault::Reset),
@@ -392,7 +393,7 @@ impl Verdict {
             E::RedirectLoop | E::TooManyRedirects(_) | E::BadRedirect(_) => VerdictKind::ServerError,
             _ => return None,
         };
-        Some(Verdict { kind, status: None, evidence: short(&error.kind().to_string()).into() })
+        Some(Verdict { kind, status: None, evidence: short(&error.to_string()).into() })
     }
 }
 

@@ -27,6 +27,8 @@ mod types;
 use futures::future::BoxFuture;
 
 use crate::clock::Timestamp;
+use crate::fetch::hosts::HostRow;
+use crate::fetch::ledger::Ledger;
 use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, RequestLog, Site, Target};
 
@@ -132,6 +134,26 @@ pub trait Store: Send + Sync + 'static {
     /// Keeps a copy of an origin's robots.txt in place of the one before.
     fn save_robots(&self, _origin: &Origin, _copy: &RobotsCopy) -> StoreFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// What is known of a host. A store that keeps nothing has every process learn for itself.
+    fn host(&self, _host: &str) -> StoreFuture<'_, Option<HostRow>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// What is known of all hosts, by name.
+    fn hosts(&self) -> StoreFuture<'_, Vec<(String, HostRow)>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    /// Joins rows with those that are stored ([`HostRow::join`]) and adds up their days.
+    fn save_hosts(&self, _rows: Vec<(String, HostRow)>, _now: Timestamp) -> StoreFuture<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// The politeness ledger of one host or of all, the newest days first.
+    fn host_days(&self, _host: Option<&str>, _limit: u32) -> StoreFuture<'_, Vec<(String, Ledger)>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
     /// What is wrong with rows and files, one line each; empty = clean.

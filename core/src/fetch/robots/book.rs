@@ -82,6 +82,12 @@ impl RobotsBook {
         }
     }
 
+    /// What holds for an origin as far as it is known in memory; nothing is asked for.
+    pub fn known(&self, origin: &Origin, on_unreachable: OnUnreachable) -> Option<Standing> {
+        let slot = lock(&self.pages).slot(origin);
+        self.standing(&slot, on_unreachable, false)
+    }
+
     /// What holds for an origin; the file is fetched if nothing is known. `fetch` has to end in its own time, as
     /// everything of the gate does. If it is dropped or panics half way, the next in line fetches.
     pub async fn consult<F, Fut>(&self, origin: &Origin, on_unreachable: OnUnreachable, fetch: F) -> Standing

@@ -30,12 +30,11 @@ fn reset() -> Verdict {
 
 /// Through the store and back: another process.
 fn restarted(hosts: &Hosts, clock: &Arc<FixedClock>) -> Hosts {
-    let rows = hosts.all().into_iter().map(|(name, row)| {
-        let json = serde_json::to_string(&row).unwrap();
-        (name, serde_json::from_str(&json).unwrap())
-    });
     let again = Hosts::new(clock.clone());
-    again.load(rows);
+    for (name, host) in lock(&hosts.known).iter() {
+        let json = serde_json::to_string(&host.row()).unwrap();
+        again.load(name, serde_json::from_str(&json).unwrap());
+    }
     again
 }
 
@@ -43,10 +42,10 @@ fn restarted(hosts: &Hosts, clock: &Arc<FixedClock>) -> Hosts {
 fn an_open_host_stays_open_over_a_restart_and_then_gets_one_probe() {
     let (clock, hosts) = hosts();
     assert_eq!(hosts.admit("a.gov.cn"), Admission::Go);
-    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 0), Change::None);
-    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 0), Change::None);
+    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 1, 0), Change::None);
+    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 1, 0), Change::None);
     let until = Timestamp(T0 + 5 * MINUTE);
-    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 0), Change::Opened { until, why: Why::Network });
+    assert_eq!(hosts.record("a.gov.cn", GO, &reset(), 1, 0), Change::Opened { until, why: Why::Network });
     for hosts in [&hosts, &restarted(&hosts, &clock)] {
         clock.set(Timestamp(T0));
         assert_eq!(hosts.refusal("a.gov.cn"), Some((until, Why::Network)));
@@ -65,7 +64,7 @@ fn an_open_host_stays_open_over_a_restart_and_then_gets_one_probe() {
     }
     let after = restarted(&hosts, &clock);
     assert_eq!(after.admit("a.gov.cn"), Admission::Probe, "a probe died with its process");
-    assert_eq!(after.record("a.gov.cn", Admission::Probe, &ok(), 10), Change::Closed);
+    assert_eq!(after.record("a.gov.cn", Admission::Probe, &ok(), 1, 10), Change::Closed);
     assert_eq!(after.admit("a.gov.cn"), Admission::Go);
 }
 
@@ -73,14 +72,15 @@ fn an_open_host_stays_open_over_a_restart_and_then_gets_one_probe() {
 fn a_retry_after_is_honoured_and_counted() {
     let (_, hosts) = hosts();
     let until = Timestamp(T0 + 30 * MINUTE);
-    let change = hosts.record("a", GO, &verdict(VerdictKind::RetryAfter(until), 429), 100);
+    let change = hosts.record("a", GO, &verdict(VerdictKind::RetryAfter(until), 429), 1, 100);
     assert_eq!(change, Change::Opened { until, why: Why::RetryAfter });
     assert_eq!(
-        hosts.record("a", GO, &ok(), 100),
+        hosts.record("a", GO, &ok(), 1, 100),
         Change::None,
         "an answer that was under way does not end it"
     );
     assert_eq!(hosts.admit("a"), Admission::Refuse { until, why: Why::RetryAfter });
+    hosts.refused("a");
     let row = hosts.get("a").unwrap();
     let day = &row.days[0];
     assert_eq!((day.requests, day.bytes, day.refused), (2, 200, 1));
@@ -102,9 +102,9 @@ fn the_browser_is_claimed_once_per_incident_whoever_asks() {
     });
     assert_eq!(claims, 1);
     assert!(restarted(&hosts, &clock).escalated("a"), "a restart is no new incident");
-    hosts.record("a", GO, &verdict(VerdictKind::Challenge(Product::Ruishu), 412), 0);
+    hosts.record("a", GO, &verdict(VerdictKind::Challenge(Product::Ruishu), 412), 1, 0);
     assert!(!hosts.claim_escalation("a"));
-    hosts.record("a", GO, &ok(), 0);
+    hosts.record("a", GO, &ok(), 1, 0);
     assert!(hosts.claim_escalation("a"));
 }
 
@@ -124,8 +124,8 @@ fn exactly_one_of_many_threads_gets_the_probe() {
 #[test]
 fn only_what_changed_is_handed_to_the_store() {
     let (_, hosts) = hosts();
-    hosts.record("a", GO, &ok(), 1);
-    hosts.record("b", GO, &ok(), 1);
+    hosts.record("a", GO, &ok(), 1, 1);
+    hosts.record("b", GO, &ok(), 1, 1);
     let mut names: Vec<_> = hosts.take_dirty().into_iter().map(|(name, _)| name).collect();
     names.sort();
     assert_eq!(names, ["a", "b"]);
@@ -133,7 +133,7 @@ fn only_what_changed_is_handed_to_the_store() {
     let _ = (hosts.admit("a"), hosts.refusal("a"), hosts.limits("a"), hosts.get("a"));
     hosts.abandon_probe("a");
     assert!(hosts.take_dirty().is_empty(), "to look is no change");
-    hosts.learn("b", |limits| limits.crawl_delay_ms = Some(8000));
+    hosts.crawl_delay("b", Duration::from_secs(8));
     hosts.robots_denied("b");
     let rows = hosts.take_dirty();
     assert_eq!(rows.len(), 1);
@@ -144,39 +144,72 @@ fn only_what_changed_is_handed_to_the_store() {
 }
 
 #[test]
-fn a_day_that_ended_is_handed_out_once_and_whole() {
+fn what_was_counted_is_handed_out_once_and_by_the_day() {
     let (clock, hosts) = hosts();
-    hosts.record("a", GO, &ok(), 5);
-    assert_eq!(hosts.take_dirty()[0].1.days.len(), 1);
-    hosts.record("a", GO, &ok(), 5);
-    clock.set(Timestamp(T0 + DAY));
-    hosts.record("a", GO, &ok(), 7);
-    let rows = hosts.take_dirty();
-    let days: Vec<_> = rows[0].1.days.iter().map(|day| (day.day, day.requests, day.bytes)).collect();
+    let counted = |hosts: &Hosts| -> Vec<(Day, u32, u64)> {
+        let rows = hosts.take_dirty();
+        rows[0].1.days.iter().map(|day| (day.day, day.requests, day.bytes)).collect()
+    };
     let (first, second) = (Day::of(Timestamp(T0)), Day::of(Timestamp(T0 + DAY)));
-    assert_eq!(days, [(first, 2, 10), (second, 1, 7)]);
+    hosts.record("a", GO, &ok(), 1, 5);
+    assert_eq!(counted(&hosts), [(first, 1, 5)]);
+    hosts.record("a", GO, &ok(), 1, 5);
+    clock.set(Timestamp(T0 + DAY));
+    hosts.record("a", GO, &ok(), 3, 7);
+    let rows = hosts.take_dirty();
     hosts.put_back(rows);
-    hosts.record("a", GO, &ok(), 7);
-    let days: Vec<_> = hosts.take_dirty()[0].1.days.iter().map(|day| (day.day, day.requests)).collect();
-    assert_eq!(days, [(first, 2), (second, 2)], "nothing is lost when the store was away");
-    hosts.record("a", GO, &ok(), 7);
-    let days: Vec<_> = hosts.take_dirty()[0].1.days.iter().map(|day| (day.day, day.requests)).collect();
-    assert_eq!(days, [(second, 3)], "and nothing is handed out twice");
-    assert_eq!(restarted(&hosts, &clock).get("a").unwrap().days[0].requests, 3, "a restart goes on counting");
+    hosts.record("a", GO, &ok(), 1, 7);
+    assert_eq!(counted(&hosts), [(first, 1, 5), (second, 4, 14)], "nothing is lost when the store was away");
+    hosts.record("a", GO, &ok(), 1, 7);
+    assert_eq!(counted(&hosts), [(second, 1, 7)], "and nothing is handed out twice");
     for day in 2..40 {
         clock.set(Timestamp(T0 + day * DAY));
-        hosts.record("a", GO, &ok(), 1);
+        hosts.record("a", GO, &ok(), 1, 1);
     }
-    assert!(hosts.take_dirty()[0].1.days.len() <= MAX_FINISHED + 1, "a store that never asks costs little");
+    assert_eq!(counted(&hosts).len(), MAX_DAYS, "a store that never asks costs little");
+}
+
+#[test]
+fn what_others_wrote_down_is_heeded_within_seconds() {
+    let (clock, hosts) = hosts();
+    assert!(hosts.wants_row("a"));
+    hosts.load("a", None);
+    assert!(!hosts.wants_row("a"), "the store was just asked");
+    hosts.record("a", GO, &ok(), 1, 1);
+    clock.set(Timestamp(T0 + REFRESH));
+    assert!(hosts.wants_row("a"));
+    let mut row = HostRow::default();
+    row.cool(Timestamp(T0 + 60 * MINUTE), Why::Operator, Timestamp(T0 + 1));
+    hosts.load("a", Some(row.clone()));
+    assert_eq!(hosts.refusal("a"), Some((Timestamp(T0 + 60 * MINUTE), Why::Operator)));
+    assert_eq!(hosts.get("a").unwrap().days[0].requests, 1, "what was counted here is still to be stored");
+    row.reset(Timestamp(T0 + 2));
+    hosts.load("a", Some(row));
+    assert_eq!(hosts.refusal("a"), None);
+    clock.set(Timestamp(T0 - DAY));
+    assert!(hosts.wants_row("a"), "a clock that was set back does not keep it from asking");
+}
+
+#[test]
+fn cookies_are_kept_over_a_restart_and_forgotten_when_they_did_not_help() {
+    let (clock, hosts) = hosts();
+    let page: Url = "https://www.gd.gov.cn/a".parse().unwrap();
+    let cookie = crate::fetch::cookies::parse_set_cookie("pass=1; Path=/", &page, Timestamp(T0));
+    hosts.earn("www.gd.gov.cn", &page, cookie);
+    let again = restarted(&hosts, &clock);
+    assert_eq!(again.cookies("www.gd.gov.cn", &page)[0].value, "1");
+    assert!(again.cookies("www.sz.gov.cn", &page).is_empty());
+    again.forget_cookies("www.gd.gov.cn", &page);
+    assert!(again.cookies("www.gd.gov.cn", &page).is_empty());
 }
 
 #[test]
 fn the_last_verdicts_and_the_last_trouble_are_remembered() {
     let (clock, hosts) = hosts();
     for status in 500..500 + RECENT as u16 {
-        hosts.record("a", GO, &verdict(VerdictKind::ServerError, status), 0);
+        hosts.record("a", GO, &verdict(VerdictKind::ServerError, status), 1, 0);
     }
-    hosts.record("a", GO, &ok(), 0);
+    hosts.record("a", GO, &ok(), 1, 0);
     let row = restarted(&hosts, &clock).get("a").unwrap();
     let seen: Vec<_> = row.recent.iter().map(|seen| seen.status.unwrap()).collect();
     assert_eq!(seen, [501, 502, 503, 200]);
@@ -192,7 +225,7 @@ fn too_many_hosts_are_forgotten_but_not_those_that_cool_down() {
     }
     for i in 0..1000 {
         clock.set(Timestamp(T0 + i));
-        hosts.record(&format!("host{i}"), GO, &ok(), 1);
+        hosts.record(&format!("host{i}"), GO, &ok(), 1, 1);
         assert!(hosts.len() <= 100);
     }
     for i in 0..20 {
@@ -217,6 +250,7 @@ fn ten_thousand_hosts_take_less_than_thirty_megabytes() {
                 &name,
                 GO,
                 &Verdict { kind, status: Some(412), evidence: evidence.clone().into() },
+                1,
                 30_000,
             );
         }
@@ -234,7 +268,7 @@ fn ten_thousand_hosts_take_less_than_thirty_megabytes() {
                 .trouble
                 .as_ref()
                 .map_or(0, |verdict| malloc(size_of::<Verdict>()) + malloc(verdict.evidence.len()));
-            malloc(name.len()) + trouble + malloc(host.finished.capacity() * size_of::<Ledger>())
+            malloc(name.len()) + trouble + malloc(host.days.capacity() * size_of::<Ledger>())
         })
         .sum();
     println!("{} bytes a host in place, {:.1} MB in all", size_of::<Host>(), (table + hanging) as f64 / 1e6);

@@ -381,7 +381,7 @@ fn errors_of_the_network_have_their_kind_and_our_own_refusals_no_verdict() {
         (E::RedirectLoop, Some(VerdictKind::ServerError)),
         (E::Setup("x".into()), None),
     ] {
-        let got = Verdict::of_error(&FetchError::from(error)).map(|verdict| verdict.kind);
+        let got = Verdict::of_kind(&error).map(|verdict| verdict.kind);
         assert_eq!(got, expected);
     }
 }

@@ -28,6 +28,8 @@ use super::types::{
 };
 use super::{Store, StoreFuture};
 use crate::clock::Timestamp;
+use crate::fetch::hosts::HostRow;
+use crate::fetch::ledger::Ledger;
 use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, RequestLog, Site, Target};
 use readers::Readers;
@@ -221,6 +223,24 @@ impl Store for SqliteStore {
     fn save_robots(&self, origin: &Origin, copy: &RobotsCopy) -> StoreFuture<'_, ()> {
         let (origin, copy) = (origin.clone(), copy.clone());
         self.write("kept a copy of robots.txt", move |db| hosts::save_robots(db, &origin, &copy))
+    }
+
+    fn host(&self, host: &str) -> StoreFuture<'_, Option<HostRow>> {
+        let host = host.to_owned();
+        self.read("read a host", move |db| hosts::host(db, &host))
+    }
+
+    fn hosts(&self) -> StoreFuture<'_, Vec<(String, HostRow)>> {
+        self.read("read the hosts", hosts::hosts)
+    }
+
+    fn save_hosts(&self, rows: Vec<(String, HostRow)>, now: Timestamp) -> StoreFuture<'_, ()> {
+        self.write("stored what is known of hosts", move |db| hosts::save_hosts(db, &rows, now))
+    }
+
+    fn host_days(&self, host: Option<&str>, limit: u32) -> StoreFuture<'_, Vec<(String, Ledger)>> {
+        let host = host.map(str::to_owned);
+        self.read("read the ledger", move |db| hosts::days(db, host.as_deref(), limit))
     }
 
     fn check(&self) -> StoreFuture<'_, Vec<String>> {

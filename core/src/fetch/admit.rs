@@ -1,0 +1,229 @@
+//! The breaker's word on one request, and the host's state in the store (checks 5 and 6 of the gate).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+
+use super::ask::Ask;
+use super::breaker::Admission;
+use super::error::FetchErrorKind;
+use super::gate::Shared;
+use super::host::HostRow;
+use super::hosts::{Change, Hosts};
+use super::throttle::Pass;
+use super::trip::Trip;
+use super::verdict::Verdict;
+
+/// How often what was counted is stored at the most; what cannot wait is stored at once.
+const FLUSH_EVERY: i64 = 5_000;
+
+/// Where what is known of hosts outlives the process.
+pub trait HostShelf: Send + Sync + 'static {
+    /// What is stored of a host.
+    fn load<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Option<HostRow>>;
+
+    /// Joins rows with those that are stored ([`HostRow::join`]) and adds up their days. False: nothing was stored.
+    fn save<'a>(&'a self, rows: &'a [(String, HostRow)]) -> BoxFuture<'a, bool>;
+}
+
+/// The state of hosts in front of its shelf.
+pub(super) struct Register {
+    pub hosts: Arc<Hosts>,
+    shelf: Option<Arc<dyn HostShelf>>,
+    flushed_at: AtomicI64,
+}
+
+/// A request that may go. Dropped without a word, a probe makes room for the next one.
+pub(super) struct Admitted {
+    hosts: Arc<Hosts>,
+    key: String,
+    admission: Admission,
+    settled: bool,
+}
+
+impl Admitted {
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The answer is there, or there is none.
+    pub fn finish(mut self, verdict: &Verdict, requests: u32, bytes: u64) -> Change {
+        self.settled = true;
+        self.hosts.record(&self.key, self.admission, verdict, requests, bytes)
+    }
+
+    /// The answer leads on, within the host or away from it.
+    pub fn led_on(mut self, verdict: &Verdict, to: &str) {
+        self.settled = true;
+        self.hosts.record_hop(&self.key, verdict);
+        if to != self.key || self.admission == Admission::Probe {
+            let _ = self.hosts.left(&self.key, self.admission);
+        }
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        if !self.settled && self.admission == Admission::Probe {
+            self.hosts.abandon_probe(&self.key);
+        }
+    }
+}
+
+impl Register {
+    pub fn new(hosts: Arc<Hosts>, shelf: Option<Arc<dyn HostShelf>>) -> Register {
+        Register { hosts, shelf, flushed_at: AtomicI64::new(0) }
+    }
+
+    /// Asks the store about a host, when it is time to.
+    pub async fn refresh(&self, key: &str) {
+        let Some(shelf) = &self.shelf else { return };
+        if self.hosts.wants_row(key) {
+            let row = shelf.load(key).await;
+            self.hosts.load(key, row);
+        }
+    }
+
+    /// Stores what cannot wait, and the rest when it has waited long enough.
+    pub async fn settle(&self, urgent: &[String], now: i64) {
+        let Some(shelf) = &self.shelf else { return };
+        let last = self.flushed_at.load(Ordering::Relaxed);
+        let due = !(0..FLUSH_EVERY).contains(&now.saturating_sub(last));
+        let rows = if due
+            && self.flushed_at.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.hosts.take_dirty()
+        } else {
+            urgent.iter().filter_map(|key| self.hosts.take(key)).collect()
+        };
+        Saving { register: self, rows }.run(shelf).await;
+    }
+
+    /// Stores everything that is not stored yet.
+    pub async fn flush(&self) {
+        let Some(shelf) = &self.shelf else { return };
+        let rows = self.hosts.take_dirty();
+        Saving { register: self, rows }.run(shelf).await;
+    }
+}
+
+/// Rows on their way to the store; they come back when they do not arrive.
+struct Saving<'a> {
+    register: &'a Register,
+    rows: Vec<(String, HostRow)>,
+}
+
+impl Saving<'_> {
+    async fn run(mut self, shelf: &Arc<dyn HostShelf>) {
+        if !self.rows.is_empty() && shelf.save(&self.rows).await {
+            self.rows.clear();
+        }
+    }
+}
+
+impl Drop for Saving<'_> {
+    fn drop(&mut self) {
+        if !self.rows.is_empty() {
+            self.register.hosts.put_back(std::mem::take(&mut self.rows));
+        }
+    }
+}
+
+impl Shared {
+    /// Refuses at once what the breaker would refuse later: nobody waits for a host that is left alone.
+    pub(super) async fn not_cooling(&self, trip: &mut Trip, key: &str) -> Result<(), FetchErrorKind> {
+        self.register.refresh(key).await;
+        match self.register.hosts.refusal(key) {
+            None => Ok(()),
+            Some((until, why)) => {
+                self.register.hosts.refused(key);
+                trip.checked("breaker", Err(FetchErrorKind::CoolingDown { until, why }), "")
+            }
+        }
+    }
+
+    /// 5 and 6: the turn of a request, and the breaker's word when it has come.
+    pub(super) async fn turn(
+        &self,
+        ask: &Ask,
+        trip: &mut Trip,
+        key: &str,
+        asked_for: Duration,
+    ) -> Result<(Pass, Admitted), FetchErrorKind> {
+        let begin = self.clock.instant();
+        let floor = asked_for.max(self.register.hosts.limits(key).floor());
+        let pass = self.throttle.enter(key, &ask.policy, ask.purpose, floor).await;
+        let waited = self.clock.instant().saturating_duration_since(begin);
+        trip.waited += waited;
+        // Asked last, because the host may have been given up while this one waited.
+        let admission = self.register.hosts.admit(key);
+        if let Admission::Refuse { until, why } = admission {
+            self.register.hosts.refused(key);
+            return trip.checked("breaker", Err(FetchErrorKind::CoolingDown { until, why }), "");
+        }
+        let words = if admission == Admission::Probe { "a single probe" } else { "closed" };
+        trip.say("breaker", true, || words);
+        trip.say("throttle", true, || {
+            format!(
+                "waited {:.3} s; at least {:.1} s between requests",
+                waited.as_secs_f64(),
+                ask.policy.min_interval.max(floor).as_secs_f64()
+            )
+        });
+        let hosts = self.register.hosts.clone();
+        Ok((pass, Admitted { hosts, key: key.to_owned(), admission, settled: false }))
+    }
+
+    /// Writes an answer down.
+    pub(super) fn finish(
+        &self,
+        ask: &Ask,
+        trip: &mut Trip,
+        admitted: Admitted,
+        verdict: &Verdict,
+        (requests, bytes): (u32, u64),
+    ) {
+        let key = admitted.key().to_owned();
+        let change = admitted.finish(verdict, requests, bytes);
+        self.register.hosts.learn(&key, verdict, ask.policy.min_interval);
+        if change != Change::None {
+            trip.urgent.push(key);
+        }
+        let tier = trip.tier;
+        trip.say(tier, true, || verdict.to_string());
+    }
+
+    /// Writes down that there was no answer; what our own rules ended says nothing about the host.
+    pub(super) fn finish_failed(
+        &self,
+        ask: &Ask,
+        trip: &mut Trip,
+        admitted: Admitted,
+        kind: &FetchErrorKind,
+    ) {
+        match Verdict::of_kind(kind) {
+            Some(verdict) => self.finish(ask, trip, admitted, &verdict, (1, 0)),
+            None => {
+                let tier = trip.tier;
+                trip.say(tier, false, || kind.to_string());
+            }
+        }
+    }
+
+    /// Counts a failure that is no answer of its own.
+    pub(super) fn gave_up(&self, trip: &mut Trip, key: &str, kind: &FetchErrorKind) {
+        let Some(verdict) = Verdict::of_kind(kind) else { return };
+        if self.register.hosts.failed(key, Admission::Go, &verdict) != Change::None {
+            trip.urgent.push(key.to_owned());
+        }
+        trip.say("http", false, || verdict.to_string());
+    }
+}
+
+/// For intervals on the wire, which are real whatever clock the gate goes by.
+pub(super) fn since(begin: Instant) -> Duration {
+    begin.elapsed()
+}
