@@ -9,7 +9,7 @@ pub const HELP: &str = "Exit codes:
     2  usage or configuration      a page is not shaped as expected, a rule forbids the request
     3  storage or files         9  partial: some items failed (see --fail-on)
     4  network                 10  no items (with --fail-on no-items)
-    5  TLS                     75  busy: the target is being crawled already
+    5  TLS                     75  busy: the target is being crawled already, or its host cools down
     6  credentials            130  interrupted; the next run goes on from there
   Of several targets an interruption counts first, then the lowest code.";
 

@@ -15,6 +15,7 @@ const EXAMPLES: &str = "Examples:
   dibao crawl site.yaml --column zxbd --max-items 20 -o out.jsonl
   dibao site import sites/*.yaml && dibao crawl --all
   dibao show 42 · dibao export --format csv --bom -o articles.csv
+  dibao fetch https://www.gov.cn/ --explain · dibao host ls · dibao robots check https://www.gov.cn/a
   dibao adapter check my-adapter.wasm";
 
 /// Watches official web sites and keeps what they publish.
@@ -54,6 +55,11 @@ enum Command {
     /// The database: check that rows and files are whole
     #[command(subcommand)]
     Db(command::db::DbCommand),
+    /// Fetch one address through the gate; --explain tells each of its decisions
+    Fetch(command::fetch::FetchArgs),
+    /// Hosts: what is known of them, what was done to them, leave alone, reset
+    #[command(subcommand)]
+    Host(command::host::HostCommand),
     /// robots.txt: may an address be fetched, and which rule says so
     #[command(subcommand)]
     Robots(command::robots::RobotsCommand),
@@ -73,6 +79,8 @@ async fn main() -> std::process::ExitCode {
         Command::Export(args) => command::export::run(opened, args).await,
         Command::Adapter(command) => command::adapter::run(opened, command).await,
         Command::Db(command) => command::db::run(opened, command).await,
+        Command::Fetch(args) => command::fetch::run(opened, args).await,
+        Command::Host(command) => command::host::run(opened, command).await,
         Command::Robots(command) => command::robots::run(opened, command).await,
     };
     let exit = result.unwrap_or_else(|error| {

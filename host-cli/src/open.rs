@@ -59,6 +59,17 @@ impl OpenArgs {
         self.engine_in(self.data.clone()).await
     }
 
+    /// The engine on the data directory, or on one that is thrown away when nothing was stored yet: to look at an
+    /// address leaves nothing behind.
+    pub async fn engine_or_scratch(&self) -> anyhow::Result<(Option<tempfile::TempDir>, Engine)> {
+        if database_path(&self.data).exists() {
+            return Ok((None, self.engine().await?));
+        }
+        let scratch = tempfile::tempdir()?;
+        let engine = self.engine_in(scratch.path().to_path_buf()).await?;
+        Ok((Some(scratch), engine))
+    }
+
     /// The same with another data directory.
     pub async fn engine_in(&self, data: PathBuf) -> anyhow::Result<Engine> {
         let mut builder =

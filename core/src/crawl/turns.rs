@@ -227,8 +227,11 @@ async fn persistently(
     log: &mut Vec<RequestLog>,
 ) -> Result<Fetched, FetchError> {
     let mut tried = 0;
+    let mut first: Option<FetchError> = None;
     loop {
         match ctx.gate.fetch(ask).await {
+            // That the host is left alone now follows from what happened to it: that is the better reason.
+            Err(error) if error.cooling_until().is_some() => return Err(first.unwrap_or(error)),
             Err(error) if tried < ctx.retries && error.class() == ErrorClass::Network => {
                 tried += 1;
                 let wait = retry_delay(tried, ctx.entropy.unit());
@@ -239,6 +242,7 @@ async fn persistently(
                     () = pause => {}
                     () = ctx.cancel.cancelled() => return Err(error),
                 }
+                first = Some(error);
             }
             other => return other,
         }

@@ -4,6 +4,8 @@ pub mod adapter;
 pub mod crawl;
 pub mod db;
 pub mod export;
+pub mod fetch;
+pub mod host;
 pub mod robots;
 pub mod show;
 pub mod site;

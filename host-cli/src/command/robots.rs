@@ -31,7 +31,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "UA", default_value = "dibao")]
     agent: String,
 
-    /// A robots.txt (`-` = standard input)
+    /// A robots.txt (`-` = standard input) [default: that of each address's host, asked through the gate]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -47,19 +47,18 @@ pub struct CheckArgs {
     urls: Vec<String>,
 }
 
-pub async fn run(_open: &OpenArgs, command: RobotsCommand) -> anyhow::Result<Exit> {
+pub async fn run(open: &OpenArgs, command: RobotsCommand) -> anyhow::Result<Exit> {
     let RobotsCommand::Check(args) = command;
     if args.jsonl {
         return answer_lines(io::stdin().lock(), io::stdout().lock());
     }
-    let Some(file) = &args.file else {
-        // Through the gate, once it asks for robots.txt itself.
-        let words = "give the robots.txt with --file: this version does not fetch it \
-                     (curl -sL https://HOST/robots.txt | dibao robots check --file - URL)";
-        return Err(Usage(words.into()).into());
-    };
-    let robots = Robots::parse(&read(file)?);
-    let rows = args.urls.iter().map(|url| row(&robots, &args.agent, url)).collect::<Result<Vec<_>, _>>()?;
+    let rows = match &args.file {
+        Some(file) => {
+            let robots = Robots::parse(&read(file)?);
+            args.urls.iter().map(|url| row(&args.agent, url, |agent, url| robots.check(agent, url))).collect()
+        }
+        None => live(open, &args).await,
+    }?;
     print_rows(&rows, &["address", "", "rule", "line", "group", "delay"], |row| {
         vec![
             row.url.clone(),
@@ -84,10 +83,31 @@ struct Row {
     crawl_delay_sec: Option<f64>,
 }
 
-fn row(robots: &Robots, agent: &str, address: &str) -> anyhow::Result<Row> {
-    let url =
-        Url::parse(address).map_err(|error| Usage(format!("{address:?} is no web address: {error}")))?;
-    let RobotsVerdict { allow, rule, group, crawl_delay } = robots.check(agent, &url);
+/// Asks the hosts themselves, through the gate.
+async fn live(open: &OpenArgs, args: &CheckArgs) -> anyhow::Result<Vec<Row>> {
+    let (_scratch, engine) = open.engine_or_scratch().await?;
+    let mut rows = Vec::new();
+    for address in &args.urls {
+        let url = web_address(address)?;
+        let Some(standing) = engine.robots(&url).await? else {
+            return Err(Usage(format!("{address:?} has no robots.txt; write https://…")).into());
+        };
+        let mut row = row(&args.agent, address, |agent, url| standing.check(agent, url))?;
+        if row.rule.is_none() {
+            row.rule = Some(format!("no rule matches ({})", standing.decision.reason));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn web_address(address: &str) -> anyhow::Result<Url> {
+    Url::parse(address).map_err(|error| Usage(format!("{address:?} is no web address: {error}")).into())
+}
+
+fn row(agent: &str, address: &str, check: impl FnOnce(&str, &Url) -> RobotsVerdict) -> anyhow::Result<Row> {
+    let url = web_address(address)?;
+    let RobotsVerdict { allow, rule, group, crawl_delay } = check(agent, &url);
     let (line, rule) = rule.map(|rule| (rule.line, rule.text)).unzip();
     Ok(Row {
         url: url.into(),
@@ -222,8 +242,8 @@ not json
     #[test]
     fn addresses_are_judged_as_the_gate_would_fetch_them() {
         let robots = Robots::parse("User-agent: *\nDisallow: /公报\nCrawl-delay: 1.5".as_bytes());
-        let row = row(&robots, "dibao/1", "https://e.cn/公报").unwrap();
+        let row = row("dibao/1", "https://e.cn/公报", |agent, url| robots.check(agent, url)).unwrap();
         assert_eq!((row.allow, row.line, row.crawl_delay_sec), (false, Some(2), Some(1.5)));
-        assert!(super::row(&robots, "dibao", "e.cn/a").is_err());
+        assert!(super::row("dibao", "e.cn/a", |agent, url| robots.check(agent, url)).is_err());
     }
 }

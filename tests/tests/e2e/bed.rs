@@ -43,6 +43,7 @@ impl Bed {
             .adapters(adapters())
             .root_certificate(self.replica.ca_pem())
             .durability(Durability::Process)
+            .retries(0)
             .interval(Some(Duration::ZERO));
         for rule in self.rules() {
             builder = builder.resolve_rule(rule);

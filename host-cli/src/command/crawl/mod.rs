@@ -208,6 +208,9 @@ fn judge(ends: &[End], fail_on: FailOn, cancelled: bool) -> Exit {
                 if report.stop == StopReason::Cancelled {
                     exit = exit.worse(Exit::Interrupted);
                 }
+                if report.stop == StopReason::Cooldown {
+                    exit = exit.worse(Exit::Busy);
+                }
             }
             Err(error) => exit = exit.worse(Exit::of(error)),
         }
