@@ -1,0 +1,140 @@
+//! Words of a feed: when they are HTML, how much of them a reader would see, whether they were cut.
+
+use dibao_adapter::{Host, HtmlPage};
+
+use crate::entities;
+use crate::feed::{Kind, Markup};
+
+/// Elements that people write into titles and descriptions of RSS, which does not say whether it holds HTML.
+const TAGS: [&str; 22] = [
+    "a", "b", "br", "center", "div", "em", "font", "h1", "h2", "h3", "i", "img", "li", "ol", "p", "pre",
+    "span", "strong", "sub", "sup", "table", "u",
+];
+/// How an excerpt ends.
+const CUT_ENDS: [&str; 12] = [
+    "…",
+    "...",
+    "[…]",
+    "[...]",
+    "[&hellip;]",
+    "阅读全文",
+    "查看全文",
+    "查看更多",
+    "阅读更多",
+    "more",
+    "reading",
+    "详情",
+];
+
+/// Bytes that are looked at for plain words: nobody keeps more of a title or a summary, and whole articles stand there.
+const LOOK_AT: usize = 8 * 1024;
+
+/// Plain words, white space folded.
+pub fn plain(host: &impl Host, markup: &Markup) -> String {
+    let words = &markup.text[..markup.text.floor_char_boundary(LOOK_AT)];
+    let as_html = match markup.kind {
+        Kind::Html => true,
+        Kind::Plain => false,
+        Kind::Either => is_html(words),
+    };
+    let text = match as_html && words.contains(['<', '&']) {
+        true => host.text(&HtmlPage::Text(words.to_owned())).unwrap_or_else(|_| words.to_owned()),
+        false => words.to_owned(),
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// As HTML: what is plain is escaped, its lines become paragraphs.
+pub fn html(markup: Markup) -> String {
+    let plain = match markup.kind {
+        Kind::Html => false,
+        Kind::Plain => true,
+        Kind::Either => !is_html(&markup.text),
+    };
+    if !plain {
+        return markup.text;
+    }
+    let lines = markup.text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| format!("<p>{}</p>\n", entities::escape(line))).collect()
+}
+
+/// Whether words that may be HTML are: a known tag, or a named reference.
+pub fn is_html(text: &str) -> bool {
+    let tag = text.match_indices('<').any(|(at, _)| {
+        let rest = text[at + 1..].trim_start_matches('/');
+        let name: String = rest.chars().take(8).take_while(char::is_ascii_alphanumeric).collect();
+        let end = rest[name.len()..].chars().next();
+        TAGS.contains(&name.to_ascii_lowercase().as_str())
+            && end.is_some_and(|c| c == '>' || c == '/' || c.is_whitespace())
+    });
+    tag || text.match_indices('&').any(|(at, _)| {
+        let rest = &text[at + 1..];
+        let name = rest.bytes().take(32).take_while(|b| b.is_ascii_alphanumeric() || *b == b'#').count();
+        name > 1 && rest.as_bytes().get(name) == Some(&b';')
+    })
+}
+
+/// How many characters a reader would see, tags and white space aside; counted as far as `enough`.
+pub fn visible(html: &str, enough: usize) -> usize {
+    let mut inside = false;
+    let seen = html.chars().filter(|c| {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            c if !inside && !c.is_whitespace() => return true,
+            _ => {}
+        }
+        false
+    });
+    seen.take(enough).count()
+}
+
+/// Whether a text ends as excerpts do.
+pub fn is_cut(html: &str) -> bool {
+    let tail = &html[html.ceil_char_boundary(html.len().saturating_sub(1000))..];
+    let mut inside = false;
+    let text: String = tail
+        .chars()
+        .filter(|c| {
+            match c {
+                '<' => inside = true,
+                '>' if inside => {
+                    inside = false;
+                    return false;
+                }
+                _ => {}
+            }
+            !inside
+        })
+        .collect();
+    let text = text.trim_end().trim_end_matches(['»', '>', ']', '】', ')', '）', '→', ' ']).to_lowercase();
+    CUT_ENDS.iter().any(|end| text.ends_with(end.trim_end_matches(']')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_is_told_from_words_that_look_like_it() {
+        for text in ["<p>a</p>", "a<br/>b", "<A HREF='x'>y</A>", "a&nbsp;b", "<img\nsrc=x>"] {
+            assert!(is_html(text), "{text}");
+        }
+        for text in ["a < b", "Vec<String>", "AT&T; 2", "《通知》", "<通知>", "a & b"] {
+            assert!(!is_html(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_excerpt_is_told_by_its_end() {
+        for text in
+            ["<p>开头……</p>", "Text [...]", "<p>a <a href='x'>Read more »</a></p>", "正文<a>[阅读全文]</a>"]
+        {
+            assert!(is_cut(text), "{text}");
+        }
+        for text in ["<p>全文。</p>", "", "<p>见附件</p>", "<img src='a...'>"] {
+            assert!(!is_cut(text), "{text}");
+        }
+        assert_eq!((visible("<p>中 文</p>", 99), visible("aaaa", 2)), (2, 2));
+    }
+}
