@@ -1,0 +1,339 @@
+//! 发文字号: the number of an official document.
+//!
+//! Decides what is a number and brings all ways of writing it to `issuer|year|serial`: brackets of every kind, full-width digits, numerals in
+//! Han, `第N号`, orders (`令第N号`, `第N号令`), announcements (`2024年第5号`), and joint numbers. Does not decide where on a page to look.
+
+use serde::{Deserialize, Serialize};
+
+/// How much of a text is looked at.
+const LOOK_AT: usize = 4_000;
+/// An issuer's mark is short: `国办发`, `中华人民共和国国务院令`.
+const LONGEST_ISSUER: usize = 24;
+
+/// A document number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocNo {
+    /// The issuer's mark: `国办发`, `国务院令`.
+    pub issuer: String,
+    /// The year, when the number has one.
+    pub year: Option<u16>,
+    /// The serial number.
+    pub serial: u32,
+}
+
+impl DocNo {
+    /// `国办发|2024|5`: equal for all ways of writing the same number.
+    pub fn key(&self) -> String {
+        format!(
+            "{}|{}|{}",
+            self.issuer,
+            self.year.map(|year| year.to_string()).unwrap_or_default(),
+            self.serial
+        )
+    }
+}
+
+impl std::fmt::Display for DocNo {
+    /// As the national standard writes it: `国办发〔2024〕5号`, `国务院令第5号`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.year {
+            Some(year) if self.issuer.ends_with("公告") || self.issuer.ends_with("通告") => {
+                write!(f, "{}{year}年第{}号", self.issuer, self.serial)
+            }
+            Some(year) => write!(f, "{}〔{year}〕{}号", self.issuer, self.serial),
+            None => write!(f, "{}第{}号", self.issuer, self.serial),
+        }
+    }
+}
+
+/// All numbers in a text, in order, each once.
+///
+/// ```
+/// let found = dibao::extract::doc_numbers("国办发［２０２４］５号、财税(2024)第12号");
+/// assert_eq!(found.iter().map(|no| no.key()).collect::<Vec<_>>(), ["国办发|2024|5", "财税|2024|12"]);
+/// ```
+pub fn doc_numbers(text: &str) -> Vec<DocNo> {
+    let text: Vec<char> =
+        text.chars().take(LOOK_AT).map(narrow).filter(|c| !matches!(c, '\u{200b}' | '\u{feff}')).collect();
+    let mut out: Vec<DocNo> = Vec::new();
+    let mut at = 0;
+    let mut last_end = 0;
+    while at < text.len() {
+        let found = bracketed(&text, at, last_end)
+            .or_else(|| announced(&text, at, last_end))
+            .or_else(|| order(&text, at, last_end));
+        match found {
+            Some((no, end)) => {
+                if !out.contains(&no) {
+                    out.push(no);
+                }
+                (at, last_end) = (end, end);
+            }
+            None => at += 1,
+        }
+    }
+    out
+}
+
+fn narrow(c: char) -> char {
+    match c {
+        '\u{ff10}'..='\u{ff19}' | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' => {
+            char::from_u32(c as u32 - 0xfee0).unwrap_or(c)
+        }
+        '〔' | '［' | '[' | '（' | '(' | '【' | '﹝' | '〖' | '「' | '<' | '〈' | '《'
+            if !matches!(c, '《') =>
+        {
+            '〔'
+        }
+        '〕' | '］' | ']' | '）' | ')' | '】' | '﹞' | '〗' | '」' | '>' | '〉' => '〕',
+        '\u{a0}' | '\u{3000}' => ' ',
+        _ => c,
+    }
+}
+
+/// `国办发〔2024〕5号`, with or without `第` and spaces.
+fn bracketed(text: &[char], at: usize, floor: usize) -> Option<(DocNo, usize)> {
+    if text[at] != '〔' {
+        return None;
+    }
+    let mut next = spaces(text, at + 1);
+    let (year, end) = year(text, next)?;
+    next = end;
+    if text.get(next) == Some(&'年') {
+        next += 1;
+    }
+    next = spaces(text, next);
+    if text.get(next) != Some(&'〕') {
+        return None;
+    }
+    next = spaces(text, next + 1);
+    if text.get(next) == Some(&'第') {
+        next = spaces(text, next + 1);
+    }
+    let (serial, end) = number(text, next)?;
+    next = spaces(text, end);
+    if text.get(next) != Some(&'号') {
+        return None;
+    }
+    let issuer = issuer(text, at, floor)?;
+    Some((DocNo { issuer, year: Some(year), serial }, next + 1))
+}
+
+/// `公告2024年第5号`, `2024年第5号公告`.
+fn announced(text: &[char], at: usize, floor: usize) -> Option<(DocNo, usize)> {
+    if !text[at].is_ascii_digit() || (at > 0 && text[at - 1].is_ascii_digit()) {
+        return None;
+    }
+    let (year, mut next) = year(text, at)?;
+    if text.get(next) != Some(&'年') || text.get(next + 1) != Some(&'第') {
+        return None;
+    }
+    next = spaces(text, next + 2);
+    let (serial, end) = number(text, next)?;
+    next = spaces(text, end);
+    if text.get(next) != Some(&'号') {
+        return None;
+    }
+    next += 1;
+    let before = if at > 0 && text[at - 1] == '〔' { at - 1 } else { at };
+    let mut mark = issuer(text, before, floor).unwrap_or_default();
+    for kind in ["公告", "通告", "令"] {
+        if starts(text, next, kind) {
+            mark.push_str(kind);
+            next += kind.chars().count();
+        }
+    }
+    if !["公告", "通告", "令"].iter().any(|kind| mark.ends_with(kind)) {
+        return None;
+    }
+    Some((DocNo { issuer: mark, year: Some(year), serial }, next))
+}
+
+/// `国务院令第5号`, `国务院第5号令`, `主席令第五号`.
+fn order(text: &[char], at: usize, floor: usize) -> Option<(DocNo, usize)> {
+    if text[at] != '第' {
+        return None;
+    }
+    let next = spaces(text, at + 1);
+    let (serial, end) = number(text, next)?;
+    let next = spaces(text, end);
+    if text.get(next) != Some(&'号') {
+        return None;
+    }
+    let mut mark = issuer(text, spaces_back(text, at, floor), floor)?;
+    let mut end = next + 1;
+    if mark.ends_with('令') {
+    } else if text.get(end) == Some(&'令') {
+        mark.push('令');
+        end += 1;
+    } else {
+        return None;
+    }
+    Some((DocNo { issuer: mark, year: None, serial }, end))
+}
+
+/// The mark before a number, up to what cannot be part of it.
+fn issuer(text: &[char], end: usize, floor: usize) -> Option<String> {
+    let end = spaces_back(text, end, floor);
+    let mut start = end;
+    while start > floor && end - start < LONGEST_ISSUER {
+        let c = text[start - 1];
+        if !(('\u{4e00}'..='\u{9fff}').contains(&c) || c.is_ascii_alphabetic()) || matches!(c, '据' | '照')
+        {
+            break;
+        }
+        start -= 1;
+    }
+    let mark: String = text[start..end].iter().collect();
+    // Words of the sentence or label before it.
+    let mut mark = mark.as_str();
+    for word in [
+        "发文字号",
+        "文号",
+        "根据",
+        "按照",
+        "依照",
+        "依据",
+        "印发的",
+        "以及",
+        "和",
+        "及",
+        "与",
+        "由",
+        "的",
+        "字号",
+        "编号",
+        "通知",
+        "为",
+        "是",
+    ] {
+        if let Some(at) = mark.rfind(word) {
+            let rest = &mark[at + word.len()..];
+            if rest.chars().count() >= 1 && !(word == "和" && rest.starts_with('国')) {
+                mark = rest;
+            }
+        }
+    }
+    (!mark.is_empty() && mark.chars().any(|c| c as u32 > 0x2e80)).then(|| mark.to_owned())
+}
+
+fn spaces(text: &[char], mut at: usize) -> usize {
+    while text.get(at) == Some(&' ') {
+        at += 1;
+    }
+    at
+}
+
+fn spaces_back(text: &[char], mut at: usize, floor: usize) -> usize {
+    while at > floor && text[at - 1] == ' ' {
+        at -= 1;
+    }
+    at
+}
+
+fn starts(text: &[char], at: usize, word: &str) -> bool {
+    word.chars().enumerate().all(|(offset, c)| text.get(at + offset) == Some(&c))
+}
+
+fn year(text: &[char], at: usize) -> Option<(u16, usize)> {
+    let digits: Vec<u32> = text[at.min(text.len())..].iter().take(4).map_while(|c| digit(*c)).collect();
+    if digits.len() != 4 || text.get(at + 4).is_some_and(|c| digit(*c).is_some()) {
+        return None;
+    }
+    let year = digits.iter().fold(0, |year, digit| year * 10 + digit);
+    (1949..2100).contains(&year).then_some((year as u16, at + 4))
+}
+
+fn digit(c: char) -> Option<u32> {
+    c.to_digit(10)
+        .or_else(|| "〇一二三四五六七八九".chars().position(|n| n == c).map(|n| n as u32))
+        .or(matches!(c, '零' | '○' | '◯').then_some(0))
+}
+
+/// A serial number in digits or numerals: `12`, `十二`, `一二三`, `七百六十`.
+fn number(text: &[char], at: usize) -> Option<(u32, usize)> {
+    let mut end = at;
+    while end < text.len() && end - at < 9 && (digit(text[end]).is_some() || "十百千".contains(text[end]))
+    {
+        end += 1;
+    }
+    let part = text.get(at..end).filter(|part| !part.is_empty())?;
+    if !part.iter().any(|c| "十百千".contains(*c)) {
+        let value = part.iter().try_fold(0u32, |value, c| value.checked_mul(10)?.checked_add(digit(*c)?))?;
+        return Some((value, end));
+    }
+    let (mut value, mut here) = (0u32, None);
+    for c in part {
+        let unit = match c {
+            '十' => 10,
+            '百' => 100,
+            '千' => 1000,
+            _ => {
+                here = digit(*c);
+                continue;
+            }
+        };
+        value = value.checked_add(here.take().unwrap_or(1).checked_mul(unit)?)?;
+    }
+    Some((value + here.unwrap_or(0), end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(text: &str) -> Vec<String> {
+        doc_numbers(text).iter().map(DocNo::key).collect()
+    }
+
+    #[test]
+    fn every_way_of_writing_a_number_gives_the_same_key() {
+        for text in [
+            "国办发〔2024〕5号",
+            "国办发[2024]5号",
+            "国办发［２０２４］５号",
+            "国办发（2024）5 号",
+            "国办发(2024)第5号",
+            "国办发【2024】5号",
+            "国办发﹝2024﹞5号",
+            "发文字号：国办发 〔2024〕 5号",
+            "国办发〔二〇二四〕五号",
+            "根据国办发〔2024〕5号文件",
+            "国办发〔2024年〕5号",
+        ] {
+            assert_eq!(keys(text), ["国办发|2024|5"], "{text}");
+        }
+    }
+
+    #[test]
+    fn orders_announcements_and_joint_numbers() {
+        for (text, expected) in [
+            ("国务院令第763号", &["国务院令||763"][..]),
+            ("中华人民共和国国务院令 第 763 号", &["中华人民共和国国务院令||763"]),
+            ("中华人民共和国主席令第六十七号", &["中华人民共和国主席令||67"]),
+            ("国家税务总局第12号令", &["国家税务总局令||12"]),
+            ("财政部 税务总局公告2024年第5号", &["税务总局公告|2024|5"]),
+            ("2024年第5号公告", &["公告|2024|5"]),
+            ("国办发〔2024〕5号、财税〔2024〕6号", &["国办发|2024|5", "财税|2024|6"]),
+            ("粤府办函〔2023〕281号和粤府〔2023〕1号", &["粤府办函|2023|281", "粤府|2023|1"]),
+            ("国办发〔2024〕5号，国办发(2024)5号", &["国办发|2024|5"]),
+            ("第三条第2号", &[]),
+            ("（2024）5号", &[]),
+            ("地址：人民路5号", &[]),
+            ("2024年第5期", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(keys(text), expected, "{text}");
+        }
+        assert_eq!(doc_numbers("国办发(2024)5号")[0].to_string(), "国办发〔2024〕5号");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics_and_written_numbers_are_read_again(text in "[国办发令公告第号年〔〕（）0-9一十百千〇 ]{0,40}") {
+            for no in doc_numbers(&text) {
+                proptest::prop_assert!(!no.issuer.is_empty());
+            }
+        }
+    }
+}

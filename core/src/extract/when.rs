@@ -1,0 +1,365 @@
+//! When a page nobody wrote selectors for was published.
+//!
+//! Decides between metas, JSON-LD, `<time>`, the lines around the title, scripts and the address. Publication, change and writing are kept
+//! apart: a change is never taken for a publication while anything else is known. Parsing one text is `date`'s business.
+
+use chrono_tz::Tz;
+
+use super::date::{absolute, parse_in_words};
+use super::generic::outline::{Outline, Tag, push_folded};
+use super::generic::words::Marks;
+use super::meta::Head;
+use super::stamps::{in_address, in_scripts};
+use super::value::Value;
+use crate::clock::Timestamp;
+use crate::model::{Precision, Published};
+
+/// A candidate date.
+#[derive(Clone, Debug)]
+pub(crate) struct Dated {
+    pub published: Published,
+    pub value: Value,
+}
+
+/// What is needed to read a date.
+#[derive(Clone, Copy)]
+pub(crate) struct Calendar {
+    pub zone: Tz,
+    pub now: Timestamp,
+}
+
+/// Names of metas that say when a page was published, best first; none of them is a date of change or of generation.
+const PUBLISHED: [&str; 34] = [
+    "pubdate",
+    "publishdate",
+    "publish_date",
+    "publishtime",
+    "firstpublishedtime",
+    "og:release_date",
+    "article:published_time",
+    "og:article:published_time",
+    "og:published_time",
+    "article:published",
+    "weibo: article:create_at",
+    "weibo:article:create_at",
+    "datepublished",
+    "date_published",
+    "publish-date",
+    "publish_time",
+    "published_time",
+    "published-date",
+    "publication_date",
+    "publicationdate",
+    "article.published",
+    "sailthru.date",
+    "parsely-pub-date",
+    "dc.date.issued",
+    "dc.date.created",
+    "dcterms.created",
+    "dcterms.issued",
+    "article_date_original",
+    "cxenseparse:recs:publishtime",
+    "bt:pubdate",
+    "cre-date",
+    "_pubtime",
+    "article:create_at",
+    "apub:time",
+];
+/// Names that may mean anything, used when nothing else is known.
+const VAGUE: [&str; 8] =
+    ["date", "dc.date", "dcterms.date", "createdate", "created", "creationdate", "og:time", "citation_date"];
+/// Names of metas that say when it was changed.
+const MODIFIED: [&str; 8] = [
+    "article:modified_time",
+    "og:updated_time",
+    "lastmodifiedtime",
+    "last-modified",
+    "datemodified",
+    "dcterms.modified",
+    "revised",
+    "og:article:modified_time",
+];
+/// Lines around the title that are looked at.
+const BEFORE: usize = 6;
+const BEHIND: usize = 14;
+const AFTER: usize = 10;
+
+/// All candidates for the publication, best first.
+pub(crate) fn published(
+    head: &Head<'_>,
+    outline: &Outline<'_>,
+    title: Option<u32>,
+    body: Option<(u32, u32)>,
+    url: &str,
+    calendar: Calendar,
+) -> Vec<Dated> {
+    let mut out = Vec::new();
+    let mut add = |text: &str, engine: &'static str, rule: &str, confidence: f64| {
+        if let Some(published) = calendar.read(text) {
+            out.push(Dated {
+                published,
+                value: Value::new(text.trim().to_owned(), engine, rule, confidence),
+            });
+        }
+    };
+    for name in PUBLISHED {
+        if let Some((name, text)) = head.meta(&[name]) {
+            add(text, "meta", name, 0.97);
+        }
+    }
+    if let Some(text) = &head.linked.published {
+        add(text, "json-ld", "datePublished", 0.95);
+    }
+    out.extend(around(outline, title, body, calendar));
+    let mut add = |text: &str, engine: &'static str, rule: &str, confidence: f64| {
+        if let Some(published) = calendar.read(text) {
+            out.push(Dated {
+                published,
+                value: Value::new(text.trim().to_owned(), engine, rule, confidence),
+            });
+        }
+    };
+    for name in VAGUE {
+        if let Some((name, text)) = head.meta(&[name]) {
+            add(text, "meta", name, 0.6);
+        }
+    }
+    for (key, text) in in_scripts(head) {
+        add(text, "script", key, 0.7);
+    }
+    if let Some(text) = in_address(url) {
+        add(&text, "address", "day in the path", 0.6);
+    }
+    for line in signature(outline, body) {
+        add(&line, "page", "day under the text", 0.5);
+    }
+    for name in MODIFIED {
+        if let Some((name, text)) = head.meta(&[name]) {
+            add(text, "meta", name, 0.3);
+        }
+    }
+    order(&mut out);
+    out
+}
+
+/// Lines at the end of the text that are a day and nothing else: offices sign so.
+fn signature(outline: &Outline<'_>, body: Option<(u32, u32)>) -> Vec<String> {
+    let Some((from, to)) = body else { return Vec::new() };
+    let lines = spots(outline, to.saturating_sub(8).max(from), to, 8);
+    let bare = |text: &str| {
+        text.chars().filter(|c| c.is_alphabetic() && !"年月日〇○零一二三四五六七八九十".contains(*c)).count()
+            == 0
+    };
+    lines
+        .into_iter()
+        .rev()
+        .map(|spot| spot.text)
+        .filter(|text| text.contains('年') && text.len() < 60 && bare(text))
+        .collect()
+}
+
+/// A precise date of the same day is better than a bare one; a day that several places name beats one that stands alone.
+fn order(found: &mut [Dated]) {
+    let Some(first) = found.first() else { return };
+    let day = first.published.date.clone();
+    if first.published.precision == Precision::Day
+        && let Some(at) = found.iter().position(|other| {
+            other.published.date == day
+                && other.published.precision != Precision::Day
+                && other.value.confidence >= 0.6
+        })
+    {
+        found[..=at].rotate_right(1);
+    }
+}
+
+/// When it was changed.
+pub(crate) fn modified(head: &Head<'_>, calendar: Calendar) -> Option<Dated> {
+    let from_meta = head.meta(&MODIFIED).map(|(name, text)| ("meta", name, text));
+    let from_linked = || head.linked.modified.as_deref().map(|text| ("json-ld", "dateModified", text));
+    let (engine, rule, text) = from_meta.or_else(from_linked)?;
+    let published = calendar.read(text)?;
+    Some(Dated { published, value: Value::new(text.to_owned(), engine, rule, 0.9) })
+}
+
+impl Calendar {
+    pub fn read(self, text: &str) -> Option<Published> {
+        absolute(text, self.zone, self.now)
+    }
+}
+
+struct Spot {
+    text: String,
+    el: u32,
+    marked: bool,
+    tokens: u32,
+    link: bool,
+}
+
+/// Dates that readers see near the title, best first.
+fn around(
+    outline: &Outline<'_>,
+    title: Option<u32>,
+    body: Option<(u32, u32)>,
+    calendar: Calendar,
+) -> Vec<Dated> {
+    let leaves = &outline.leaves;
+    let body_from = body.map_or(leaves.len() as u32, |(from, _)| from);
+    let title_leaf = title.map(|el| outline.el(el).to).unwrap_or(0);
+    let mut found: Vec<(f64, Dated)> = Vec::new();
+    let mut look = |spots: Vec<Spot>, base: f64, step: f64| {
+        for (distance, spot) in spots.into_iter().enumerate() {
+            if let Some((worth, dated)) = weigh(&spot, calendar) {
+                found.push((worth + base - step * distance as f64, dated));
+            }
+        }
+    };
+    for (at, el) in outline.els.iter().enumerate() {
+        if el.tag == Tag::Time
+            && let Some(stamp) = el.node.value().as_element().and_then(|element| element.attr("datetime"))
+        {
+            let near = el.from >= title_leaf.saturating_sub(6) && el.from <= body_from.max(title_leaf) + 6;
+            let spot = Spot { text: stamp.to_owned(), el: at as u32, marked: true, tokens: 4, link: false };
+            look(vec![spot], if near { 3.0 } else { 0.0 }, 0.0);
+        }
+    }
+    // From the title forward, to a little behind the beginning of the text.
+    let before = body_from.max(title_leaf).min(leaves.len() as u32);
+    look(spots(outline, title_leaf, before, BEHIND), 2.0, 0.12);
+    // The first lines of the text itself speak of other days, unless they say what day they mean.
+    look(spots(outline, before, (before + 12).min(leaves.len() as u32), 6), 0.3, 0.12);
+    // Just before the text: templates put much between title and text.
+    if body_from > title_leaf {
+        let from = body_from.saturating_sub(14).max(title_leaf);
+        look(spots(outline, from, body_from, 14), 1.5, 0.02);
+    }
+    // Above the title.
+    if title_leaf > 0 {
+        let from = title.map_or(0, |el| outline.el(el).from);
+        let mut above = spots(outline, from.saturating_sub(BEFORE as u32 * 2), from, BEFORE * 2);
+        above.reverse();
+        above.truncate(BEFORE);
+        look(above, 1.0, 0.2);
+    }
+    // Behind the text.
+    if let Some((_, to)) = body {
+        look(spots(outline, to, (to + 30).min(leaves.len() as u32), AFTER), -0.5, 0.15);
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.into_iter().filter(|(worth, _)| *worth > 0.0).map(|(_, dated)| dated).take(12).collect()
+}
+
+fn spots(outline: &Outline<'_>, from: u32, to: u32, most: usize) -> Vec<Spot> {
+    let mut out: Vec<Spot> = Vec::new();
+    let mut last = None;
+    for at in from..to {
+        let leaf = &outline.leaves[at as usize];
+        if leaf.hidden {
+            continue;
+        }
+        if last != Some(leaf.line) {
+            if out.len() >= most {
+                break;
+            }
+            // Names of the element and of what is right around it.
+            let marked = outline.up(leaf.el).take(3).any(|el| outline.el(el).marks.has(Marks::BYLINE));
+            out.push(Spot { text: String::new(), el: leaf.el, marked, tokens: 0, link: true });
+            last = Some(leaf.line);
+        }
+        if let Some(spot) = out.last_mut() {
+            spot.tokens += leaf.size.tokens;
+            spot.link &= leaf.link;
+            if spot.text.len() < 300 {
+                if !leaf.before.is_empty() {
+                    push_folded(&mut spot.text, " ");
+                }
+                push_folded(&mut spot.text, leaf.text);
+                push_folded(&mut spot.text, " ");
+            }
+        }
+    }
+    // A label may be a cell of its own: `发布日期：` | `2026-04-10`.
+    for at in 1..out.len() {
+        let label = out[at - 1].text.trim_end();
+        if label.ends_with(['：', ':']) && out[at - 1].tokens <= 8 {
+            out[at].text = format!("{label}{}", out[at].text);
+        }
+    }
+    // A day and its time may stand in blocks of their own: `2026` `04/10` `09:38`.
+    for at in 1..out.len() {
+        if out[at].tokens <= 4
+            && out[at - 1].tokens <= 6
+            && out[at].text.starts_with(|c: char| c.is_ascii_digit())
+            && out[at - 1].text.trim_end().ends_with(|c: char| c.is_ascii_digit() || c == '日')
+        {
+            let more = out[at].text.clone();
+            let before = &mut out[at - 1];
+            before.text.push(' ');
+            before.text.push_str(&more);
+        }
+    }
+    out
+}
+
+/// How good a line is as the place of the date.
+fn weigh(spot: &Spot, calendar: Calendar) -> Option<(f64, Dated)> {
+    let text = spot.text.as_str();
+    if !text.bytes().any(|b| b.is_ascii_digit()) && !text.contains('年') {
+        return None;
+    }
+    let (published, relative) = match calendar.read(text) {
+        Some(published) => (published, false),
+        None => (parse_in_words(text, calendar.zone, calendar.now)?, true),
+    };
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let lower = text.to_ascii_lowercase();
+    // A relative form is right only while the page is fresh.
+    let mut worth: f64 = if relative { -0.5 } else { 1.0 };
+    if has(&[
+        "发布时间",
+        "发布日期",
+        "发表时间",
+        "发稿时间",
+        "时间：",
+        "时间:",
+        "日期：",
+        "日期:",
+        "发布于",
+        "发表于",
+    ]) || lower.contains("published")
+        || lower.contains("posted")
+    {
+        worth += 2.0;
+    }
+    if has(&["更新", "修改", "截止", "成文", "生成", "失效", "有效", "实施"])
+        || lower.contains("updated")
+        || lower.contains("modified")
+    {
+        worth -= 1.5;
+    }
+    if has(&["来源", "作者", "编辑", "浏览", "点击", "字号"]) {
+        worth += 1.0;
+    }
+    if published.precision != Precision::Day {
+        worth += 1.5;
+    }
+    if spot.marked {
+        worth += 0.7;
+    }
+    // Sentences speak of other days.
+    if spot.tokens > 70 {
+        worth -= 4.0;
+    } else if spot.tokens > 40 || text.contains('。') || text.contains('，') {
+        worth -= 2.0;
+    }
+    if spot.link {
+        worth -= 1.5;
+    }
+    if has(&["Copyright", "©", "版权", "ICP", "许可证"]) {
+        worth -= 4.0;
+    }
+    let confidence = (0.5 + worth / 12.0).clamp(0.3, 0.93);
+    let value =
+        Value::new(super::headline::fold(text), "page", "line near the title", confidence).at(spot.el);
+    Some((worth, Dated { published, value }))
+}
