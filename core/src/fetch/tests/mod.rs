@@ -20,6 +20,7 @@ type Answer = Arc<dyn Fn(Asked) -> Vec<Act> + Send + Sync>;
 
 struct Asked {
     path: String,
+    head: String,
 }
 
 enum Act {
@@ -113,8 +114,8 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-    log.lock().unwrap().push(head);
-    for act in answer(Asked { path }) {
+    log.lock().unwrap().push(head.clone());
+    for act in answer(Asked { path, head }) {
         match act {
             Act::Send(bytes) => {
                 if stream.write_all(&bytes).await.is_err() || stream.flush().await.is_err() {
@@ -212,5 +213,11 @@ impl NameLookup for Script {
 }
 
 mod answers;
+mod asides;
+mod changed;
+mod firewalls;
 mod pages;
+mod shelves;
+mod ssrf;
 mod ways;
+mod wires;

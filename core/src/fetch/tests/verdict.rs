@@ -198,6 +198,9 @@ fn a_page_for_readers_is_ok_whatever_words_are_in_it() {
     for body in [
         format!("<html><head><title>关于开展网站安全验证工作的通知</title></head><body><p>{}</p></body></html>", "各单位：现就安全验证的有关事项通知如下。"),
         "<html><head><title>技术文章</title></head><body><p>加速乐的 cookie 叫 __jsl_clearance_s，阿里云的叫 acw_sc__v2。</p></body></html>".to_owned(),
+        "<html><head><title>__jsl_clearance_s 与 acw_sc__v2 参数说明</title></head><body><p>详见附件。</p></body></html>".to_owned(),
+        "<html><head><title>瑞数动态防护</title></head><body><p>页面头部有一段脚本：</p><pre>$_ts=window['$_ts'];if(!$_ts)$_ts={};$_ts.cd=1</pre></body></html>".to_owned(),
+        "<html><head><title>政务公开</title></head><body><p>本页用于说明 Environment Checking 与 ctct_bundle 的含义。</p></body></html>".to_owned(),
         "<html><head><title>首页</title></head><body><div id=app>页面加载中，请稍候…</div><script src=/app.js></script></body></html>".to_owned(),
         "<html><head><title>首页</title><script>var t = document.cookie.split(';'); location.hash;</script></head><body><div id=app></div></body></html>".to_owned(),
     ] {
