@@ -1,0 +1,168 @@
+//! The words: as a person would say it, with every fact, and never the same for two schedules.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::super::{CronExpr, Lang};
+use super::{cron, with_seconds};
+
+#[test]
+fn descriptions_read_as_a_person_would_say_them() {
+    for (text, zh, en) in [
+        ("* * * * *", "每分钟", "every minute"),
+        ("*/30 * * * *", "每 30 分钟", "every 30 minutes"),
+        ("0 * * * *", "每小时整点", "every hour on the hour"),
+        ("15 * * * *", "每小时第 15 分钟", "at minute 15 of every hour"),
+        ("0 */2 * * *", "每 2 小时", "every 2 hours"),
+        ("30 */2 * * *", "每 2 小时的第 30 分钟", "every 2 hours at minute 30"),
+        ("23 0-20/2 * * *", "每天 00:23–20:23 每 2 小时", "every 2 hours from 00:23 to 20:23"),
+        (
+            "*/7 * * * *",
+            "每小时从第 0 分钟起每 7 分钟",
+            "every 7 minutes from minute 0 to minute 56 of the hour",
+        ),
+        ("0,30 * * * *", "每小时第 0、30 分钟", "at minute 0, 30 of every hour"),
+        ("0 0,12 * * *", "每天 00:00、12:00", "at 00:00, 12:00 every day"),
+        ("10-20 9 * * *", "每天 09:10–09:20 每分钟", "every minute from 09:10 to 09:20"),
+        (
+            "0 0 */2 * *",
+            "每月从 1 日起每 2 天 00:00",
+            "at 00:00 on every 2 days from day 1 to day 31 of the month",
+        ),
+        ("0 9 * * *", "每天 09:00", "at 09:00 every day"),
+        ("0 9,12,18 * * *", "每天 09:00、12:00、18:00", "at 09:00, 12:00, 18:00 every day"),
+        ("0,30 9 * * *", "每天 09:00、09:30", "at 09:00, 09:30 every day"),
+        ("0 9 * * 1-5", "工作日 09:00", "at 09:00 on weekdays"),
+        ("0 9 * * 6,0", "周末 09:00", "at 09:00 on weekends"),
+        ("0 9 * * 1", "每周一 09:00", "at 09:00 on Monday"),
+        ("0 9 * * 1,3,5", "每周一、三、五 09:00", "at 09:00 on Monday, Wednesday, Friday"),
+        ("0 9 * * 2-4", "每周二至周四 09:00", "at 09:00 on Tuesday to Thursday"),
+        (
+            "*/30 9-17 * * 1-5",
+            "工作日 09:00–17:59 每 30 分钟",
+            "every 30 minutes during 09:00–17:59 on weekdays",
+        ),
+        ("0 9-17 * * *", "每天 09:00–17:00 每小时", "every hour from 09:00 to 17:00"),
+        ("0 0 1 * *", "每月 1 日 00:00", "at 00:00 on day 1 of the month"),
+        ("0 0 1,15 * *", "每月 1、15 日 00:00", "at 00:00 on days 1, 15 of the month"),
+        ("0 0 L * *", "每月最后一天 00:00", "at 00:00 on the last day of the month"),
+        ("0 0 L-2 * *", "每月倒数第 3 天 00:00", "at 00:00 on 2 days before the last of the month"),
+        (
+            "0 0 LW * *",
+            "每月最后一个工作日 00:00",
+            "at 00:00 on the last weekday (Monday to Friday) of the month",
+        ),
+        ("0 8 * * 5#2", "每月第 2 个周五 08:00", "at 08:00 on the second Friday of the month"),
+        ("0 8 * * 5L", "每月最后一个周五 08:00", "at 08:00 on the last Friday of the month"),
+        ("0 0 1 1 *", "每年 1 月 1 日 00:00", "at 00:00 on day 1 of the month in January"),
+        ("0 0 13 * 5", "每月 13 日或每周五 00:00", "at 00:00 on day 13 of the month or on Friday"),
+        (
+            "0 0 1 3 1",
+            "每年 3 月的 1 日或每周一 00:00",
+            "at 00:00 on day 1 of the month or on Monday in March",
+        ),
+        ("0 0 * 6-8 *", "每年 6–8 月每天 00:00", "at 00:00 in June to August"),
+        ("0 0 * 3 1", "每年 3 月的每周一 00:00", "at 00:00 on Monday in March"),
+    ] {
+        let cron = cron(text);
+        assert_eq!((cron.describe(Lang::Zh).as_str(), cron.describe(Lang::En).as_str()), (zh, en), "{text}");
+    }
+    for (text, zh) in [
+        ("*/10 * * * * *", "每 10 秒"),
+        ("* * * * * *", "每秒"),
+        ("30 0 9 * * 1-5", "工作日 09:00:30"),
+        ("15 * * * * *", "每分钟的第 15 秒"),
+        ("0 0 9 * * *", "每天 09:00"),
+    ] {
+        assert_eq!(with_seconds(text).describe(Lang::Zh), zh, "{text}");
+    }
+}
+
+#[test]
+fn the_older_wording_is_there() {
+    for (text, words) in [
+        ("0 9 * * *", "在第 0 分钟 在 9 点"),
+        ("*/30 * * * *", "每 30 分钟 每小时"),
+        ("0 */2 * * *", "在第 0 分钟 每 2 小时"),
+        ("0 9 1 * *", "在第 0 分钟 在 9 点 在每月 1 日"),
+        ("0 9 * 3 1", "在第 0 分钟 在 9 点 在 3 月 在每周一"),
+    ] {
+        assert_eq!(cron(text).describe_s3(), words, "{text}");
+    }
+}
+
+fn part(low: u32, high: u32) -> impl Strategy<Value = String> {
+    let one = prop_oneof![
+        3 => Just("*".to_owned()),
+        2 => (1..8u32).prop_map(|step| format!("*/{step}")),
+        3 => (low..=high).prop_map(|n| n.to_string()),
+        2 => (low..=high, low..=high).prop_map(|(a, b)| format!("{a}-{b}")),
+        1 => (low..=high, low..=high, 2..5u32).prop_map(|(a, b, step)| format!("{a}-{b}/{step}")),
+    ];
+    proptest::collection::vec(one, 1..4).prop_map(|items| items.join(","))
+}
+
+fn day() -> impl Strategy<Value = String> {
+    prop_oneof![4 => part(1, 31), 1 => Just("L".into()), 1 => Just("LW".into()), 1 => (1..31u32).prop_map(|n| format!("{n}W")),
+        1 => (1..30u32).prop_map(|n| format!("L-{n},{n}"))]
+}
+
+fn week() -> impl Strategy<Value = String> {
+    prop_oneof![4 => part(0, 7), 1 => (0..7u32, 1..6u32).prop_map(|(d, k)| format!("{d}#{k}")), 1 => (0..8u32).prop_map(|d| format!("{d}L,1"))]
+}
+
+/// What makes a schedule: two that agree in this are due at the same times, but for changes of the clock.
+fn facts(cron: &CronExpr) -> String {
+    let CronExpr {
+        second,
+        minute,
+        hour,
+        day,
+        month,
+        weekday,
+        from_end,
+        nearest,
+        last_working,
+        nth,
+        last_weekday,
+        ..
+    } = cron;
+    let any = (cron.any_day_of_month(), cron.any_weekday());
+    let day = if any.0 { 0 } else { day.set };
+    let week = if any.1 { 0 } else { weekday.set };
+    format!(
+        "{} {} {} {day} {} {week} {from_end} {nearest} {last_working} {nth:?} {last_weekday} {any:?}",
+        second.set, minute.set, hour.set, month.set
+    )
+}
+
+#[test]
+fn two_different_schedules_never_read_alike() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let made = (part(0, 59), part(0, 59), part(0, 23), day(), part(1, 12), week());
+    let mut seen: [HashMap<String, (String, String)>; 3] = Default::default();
+    for _ in 0..4_000 {
+        let (second, minute, hour, day, month, week) = made.new_tree(&mut runner).unwrap().current();
+        // Simple ones meet more often than involved ones.
+        for text in [
+            format!("0 {minute} {hour} {day} {month} {week}"),
+            format!("{second} {minute} {hour} * * *"),
+            format!("0 {minute} {hour} * * {week}"),
+            format!("0 0 0 {day} {month} {week}"),
+            format!("0 {minute} 9 * * *"),
+            format!("0 30 {hour} * * *"),
+        ] {
+            let cron = with_seconds(&text);
+            let facts = facts(&cron);
+            let words = [cron.describe(Lang::Zh), cron.describe(Lang::En), cron.describe_s3()];
+            for (words, seen) in words.into_iter().zip(&mut seen) {
+                let (known, other) =
+                    seen.entry(words.clone()).or_insert_with(|| (facts.clone(), text.clone()));
+                assert_eq!(*known, facts, "{text} and {other} both read: {words}");
+            }
+        }
+    }
+}
