@@ -1,0 +1,484 @@
+//! Workers: take a job, run its handler under the job's clocks, write down what came of it, take the next.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use futures::Stream;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::events::{Events, QueueEvent};
+use super::handler::{Handlers, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules};
+use super::job::{Finish, Hold, Job, JobState, NewJob, Submitted};
+use super::keeper::{Held, Keeper};
+use super::table::{Ended, JobTable, LeaseAsk, Leased, Retention};
+use crate::Result;
+use crate::clock::{Clock, Entropy, Timestamp};
+use crate::deliver::alert::AlertWatch;
+use crate::error::{Error, ErrorClass};
+use crate::store::{Store, StoreError};
+
+/// How workers work. The defaults are those of the requirements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkOptions {
+    /// Jobs at work at once in this process (S3-5).
+    pub workers: usize,
+    /// How long a slot stays with a worker that no longer speaks (C4).
+    pub lease: Duration,
+    /// How often slots of lost workers are looked for (S4-9).
+    pub stall_scan: Duration,
+    /// How often a job may lose its worker before it counts as failed (S4-9).
+    pub max_stalled: u32,
+    /// How long jobs under way may take to end once the workers stop (S3-5).
+    pub drain: Duration,
+    /// How long a job that was called off may take to end.
+    pub cancel_grace: Duration,
+    /// How long an idle worker sleeps at most: another process may have submitted something.
+    pub idle: Duration,
+    /// Finished jobs that are kept.
+    pub retention: Retention,
+}
+
+impl Default for WorkOptions {
+    fn default() -> Self {
+        WorkOptions {
+            workers: 3,
+            lease: Duration::from_secs(60),
+            stall_scan: Duration::from_secs(30),
+            max_stalled: 1,
+            drain: Duration::from_secs(30),
+            cancel_grace: Duration::from_secs(10),
+            idle: Duration::from_secs(1),
+            retention: Retention::default(),
+        }
+    }
+}
+
+/// The queue of a store: submit, watch, call off, and work. Cheap to clone.
+#[derive(Clone)]
+pub struct Queue {
+    table: Arc<dyn JobTable>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    events: Events,
+    bell: Arc<Notify>,
+    keeper: Arc<std::sync::Mutex<Option<Arc<Keeper>>>>,
+    alerts: Option<Arc<AlertWatch>>,
+}
+
+impl Queue {
+    /// The queue in a store.
+    pub fn new(
+        table: Arc<dyn JobTable>,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Queue {
+        let (bell, keeper) = Default::default();
+        Queue { table, store, clock, entropy, events: Events::new(), bell, keeper, alerts: None }
+    }
+
+    /// The same, and somebody is told when work that is done through it keeps failing (S2-66).
+    pub fn alerting(mut self, watch: Option<Arc<AlertWatch>>) -> Queue {
+        self.alerts = watch;
+        self
+    }
+
+    /// The rows behind it.
+    pub fn table(&self) -> &Arc<dyn JobTable> {
+        &self.table
+    }
+
+    /// Submits one job.
+    pub async fn submit(&self, job: NewJob) -> Result<Submitted> {
+        let submitted = self.submit_all(vec![job]).await?;
+        submitted.first().copied().ok_or(Error::Store(StoreError::Closed))
+    }
+
+    /// Submits jobs, all of them or none.
+    pub async fn submit_all(&self, jobs: Vec<NewJob>) -> Result<Vec<Submitted>> {
+        let submitted = self.table.submit(jobs, self.clock.now()).await?;
+        self.bell.notify_waiters();
+        Ok(submitted)
+    }
+
+    /// Calls a job off. One that waits is cancelled at once, one that is at work is asked to stop; the answer is its
+    /// state now, none when there is no such job.
+    pub async fn cancel(&self, id: i64) -> Result<Option<JobState>> {
+        let state = self.table.cancel(id, self.clock.now()).await?;
+        let keeper = lock(&self.keeper).clone();
+        if let Some(keeper) = keeper {
+            keeper.stop_job(id);
+        }
+        Ok(state)
+    }
+
+    /// Lets a job that ended badly, or waits for its time, start now.
+    pub async fn retry(&self, id: i64) -> Result<Option<JobState>> {
+        let state = self.table.retry(id, self.clock.now()).await?;
+        self.bell.notify_waiters();
+        Ok(state)
+    }
+
+    /// Waits until a job has ended, whoever works on it. None: there is no such job, or it was forgotten.
+    pub async fn wait(&self, id: i64) -> Result<Option<Job>> {
+        loop {
+            let mut events = std::pin::pin!(self.watch());
+            match self.table.job(id).await? {
+                Some(job) if !job.state.is_end() => {}
+                ended => return Ok(ended),
+            }
+            // Another process may have it: then nobody here tells.
+            let told = async {
+                use futures::StreamExt;
+                while let Some(event) = events.next().await {
+                    match event {
+                        QueueEvent::Job { id: other, .. } if other != id => {}
+                        _ => break,
+                    }
+                }
+            };
+            let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
+        }
+    }
+
+    /// What happens to jobs of this process from now on. A slow watcher is told how much he missed, never less.
+    pub fn watch(&self) -> impl Stream<Item = QueueEvent> + Send + 'static {
+        self.events.watch()
+    }
+
+    /// Works until `stop` is cancelled; then starts nothing more, asks what is under way to end and waits up to
+    /// [`WorkOptions::drain`] for it. What has not ended by then, and all of it when this future is dropped, waits
+    /// again: nothing is lost. With `until_empty` it also ends when nothing is left that could start by itself.
+    pub async fn work(
+        &self,
+        handlers: Handlers,
+        options: WorkOptions,
+        stop: CancellationToken,
+        until_empty: bool,
+    ) -> Result<()> {
+        let keeper = Arc::new(Keeper::start(self.table.clone(), self.clock.clone(), options.lease)?);
+        *lock(&self.keeper) = Some(keeper.clone());
+        let crew = Arc::new(Crew {
+            queue: self.clone(),
+            kinds: handlers.kinds(),
+            handlers,
+            options,
+            stop: stop.clone(),
+            drained: CancellationToken::new(),
+            until_empty,
+            keeper,
+            owner: owner(&*self.entropy),
+        });
+        crew.care().await;
+        let mut tasks = JoinSet::new();
+        for _ in 0..options.workers.max(1) {
+            let crew = crew.clone();
+            tasks.spawn(async move { crew.worker().await });
+        }
+        let mut first_error = None;
+        let mut drain = std::pin::pin!(async {
+            stop.cancelled().await;
+            sleep(options.drain).await;
+        });
+        let mut late = false;
+        let mut next_care = Instant::now() + options.stall_scan;
+        loop {
+            tokio::select! {
+                ended = tasks.join_next() => match ended {
+                    None => break,
+                    Some(Ok(Ok(()))) => {}
+                    Some(Ok(Err(error))) => {
+                        stop.cancel();
+                        first_error = first_error.or(Some(error));
+                    }
+                    // A handler's panic is caught where it runs; this is a bug of the worker's own.
+                    Some(Err(error)) => {
+                        stop.cancel();
+                        if error.is_panic() {
+                            std::panic::resume_unwind(error.into_panic());
+                        }
+                    }
+                },
+                () = &mut drain, if !late => {
+                    late = true;
+                    crew.drained.cancel();
+                }
+                () = tokio::time::sleep_until(next_care) => {
+                    crew.care().await;
+                    next_care = Instant::now() + options.stall_scan;
+                }
+            }
+        }
+        *lock(&self.keeper) = None;
+        first_error.map_or(Ok(()), Err)
+    }
+}
+
+/// What the workers of one process share.
+struct Crew {
+    queue: Queue,
+    handlers: Handlers,
+    kinds: Vec<String>,
+    options: WorkOptions,
+    stop: CancellationToken,
+    /// Time is up for what is under way.
+    drained: CancellationToken,
+    until_empty: bool,
+    keeper: Arc<Keeper>,
+    owner: String,
+}
+
+impl Crew {
+    fn ask(&self) -> LeaseAsk {
+        LeaseAsk {
+            owner: self.owner.clone(),
+            kinds: self.kinds.clone(),
+            until: self.queue.clock.steady().after(self.options.lease),
+        }
+    }
+
+    async fn worker(&self) -> Result<()> {
+        let mut next: Option<Leased> = None;
+        loop {
+            if next.is_none() {
+                if self.stop.is_cancelled() {
+                    return Ok(());
+                }
+                next = self.queue.table.lease(self.ask(), self.queue.clock.now()).await?;
+            }
+            let Some(leased) = next.take() else {
+                if self.nothing_left().await? {
+                    return Ok(());
+                }
+                continue;
+            };
+            next = self.one(leased).await?;
+        }
+    }
+
+    /// Sleeps until something may be due. True: nothing will be, and nobody waits for more.
+    async fn nothing_left(&self) -> Result<bool> {
+        let rung = self.queue.bell.notified();
+        let due = self.queue.table.next_due(self.queue.clock.now()).await?;
+        // What others must do, because nobody here knows how, is not waited for.
+        if self.until_empty && !self.queue.table.has_open(self.kinds.clone()).await? {
+            return Ok(true);
+        }
+        let now = self.queue.clock.now().0;
+        let until = due.at.map_or(i64::MAX, |at| at.0.saturating_sub(now));
+        let nap = Duration::from_millis(until.max(5) as u64).min(self.options.idle);
+        tokio::select! {
+            () = rung => {}
+            () = sleep(nap) => {}
+            () = self.stop.cancelled() => {}
+        }
+        Ok(false)
+    }
+
+    /// Runs one job and writes down what came of it; brings the next one.
+    async fn one(&self, Leased { token, job }: Leased) -> Result<Option<Leased>> {
+        let stop = self.stop.child_token();
+        let lost = CancellationToken::new();
+        self.keeper.hold(token, Held { job: job.id, stop: stop.clone(), lost: lost.clone() });
+        let given = Given { keeper: &self.keeper, token };
+        self.queue.events.tell(&job, JobState::Running, None);
+        let how = match self.handlers.of(&job.kind) {
+            Some(handler) => {
+                let context = JobContext {
+                    store: self.queue.store.fenced(token),
+                    job: job.clone(),
+                    stop: stop.clone(),
+                    begun: Instant::now(),
+                    progressed: AtomicU64::new(0),
+                };
+                self.carry_out(handler.clone(), context, &lost).await
+            }
+            // Only kinds that have a handler are asked for.
+            None => Some(Finish::GivenBack),
+        };
+        drop(given);
+        let Some(how) = how else { return Ok(None) };
+        let told = how.clone();
+        let next = (!self.stop.is_cancelled()).then(|| self.ask());
+        let ended = Ended { token, id: job.id, how, alerts: self.queue.alerts.clone() };
+        match self.queue.table.finish(ended, next, self.queue.clock.now()).await {
+            Ok(next) => {
+                // Told when it is so: whoever looks the job up now finds it as he was told.
+                self.tell(&job, &told);
+                Ok(next)
+            }
+            // Somebody else has the job now; what was done in the store under the old lease was refused as well.
+            Err(StoreError::Fenced { token }) => {
+                tracing::warn!(token, job = job.id, "the lease was lost; the job goes on elsewhere");
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The handler under its clocks. None: the lease is lost, there is nothing to write down.
+    async fn carry_out(
+        &self,
+        handler: Arc<dyn JobHandler>,
+        context: JobContext,
+        lost: &CancellationToken,
+    ) -> Option<Finish> {
+        let rules = handler.rules();
+        let expiring = context.job.expiring;
+        let run = async {
+            use futures::FutureExt;
+            let work = match expiring {
+                true => handler.on_expired(&context),
+                false => handler.run(&context),
+            };
+            std::panic::AssertUnwindSafe(work).catch_unwind().await
+        };
+        let wall = async {
+            match rules.wall {
+                Some(wall) => sleep(wall).await,
+                None => std::future::pending().await,
+            }
+        };
+        let stopped = async {
+            context.stop.cancelled().await;
+            // The worker ends: what is under way has until the drain is over. The job alone: its own grace.
+            if !self.stop.is_cancelled() {
+                tokio::select! {
+                    () = sleep(self.options.cancel_grace) => {}
+                    () = self.drained.cancelled() => {}
+                }
+            } else {
+                self.drained.cancelled().await;
+            }
+        };
+        let called_off = || context.stop.is_cancelled() && !self.stop.is_cancelled();
+        tokio::select! {
+            biased;
+            () = lost.cancelled() => None,
+            done = run => Some(match done {
+                Ok(result) => self.judge(&context.job, result, &rules, called_off()),
+                Err(panic) => Finish::Failed { class: ErrorClass::Adapter, error: panicked(&*panic) },
+            }),
+            () = wall => Some(self.timed_out(&context.job, &rules, "its wall limit")),
+            () = stuck(&context, rules.no_progress) => {
+                Some(self.timed_out(&context.job, &rules, "its time without progress"))
+            }
+            () = stopped => Some(if called_off() { Finish::Cancelled } else { Finish::GivenBack }),
+        }
+    }
+
+    fn judge(&self, job: &Job, result: JobResult, rules: &JobRules, called_off: bool) -> Finish {
+        match result {
+            Ok(JobDone { response, then }) => Finish::Done { response, then },
+            Err(JobFailed::Interrupted) if called_off => Finish::Cancelled,
+            Err(JobFailed::Interrupted) => Finish::GivenBack,
+            Err(JobFailed::Postponed { until, hold, why }) => Finish::Postponed { until, hold, why },
+            Err(JobFailed::Error { class, message, not_before }) => {
+                self.failed(job, rules, class, message, not_before)
+            }
+        }
+    }
+
+    fn timed_out(&self, job: &Job, rules: &JobRules, what: &str) -> Finish {
+        self.failed(job, rules, ErrorClass::Network, format!("timeout: it took longer than {what}"), None)
+    }
+
+    fn failed(
+        &self,
+        job: &Job,
+        rules: &JobRules,
+        class: ErrorClass,
+        error: String,
+        not_before: Option<(Hold, Timestamp)>,
+    ) -> Finish {
+        // A start that was lost with its worker was taken back: attempts are those that came to an end.
+        match rules.retry.delay(job.attempts, class, self.queue.entropy.unit()) {
+            Some(delay) => {
+                let at = Timestamp(self.queue.clock.now().0.saturating_add(delay.as_millis() as i64));
+                let (hold, at) = match not_before {
+                    Some((hold, until)) if until > at => (hold, until),
+                    _ => (Hold::Job, at),
+                };
+                Finish::Retry { class, error, at, hold }
+            }
+            None => Finish::Failed { class, error },
+        }
+    }
+
+    fn tell(&self, job: &Job, how: &Finish) {
+        let (state, error) = match how {
+            Finish::Done { .. } if job.expiring => (JobState::Expired, None),
+            Finish::Done { .. } => (JobState::Done, None),
+            Finish::Failed { error, .. } => (JobState::Failed, Some(error.as_str())),
+            Finish::Retry { error, .. } => (JobState::RetryWait, Some(error.as_str())),
+            Finish::Postponed { why, .. } => (JobState::RetryWait, Some(why.as_str())),
+            Finish::GivenBack => (JobState::Queued, None),
+            Finish::Cancelled => (JobState::Cancelled, None),
+        };
+        self.queue.events.tell(job, state, error);
+    }
+
+    /// What is done now and then: slots of lost workers, jobs long done.
+    async fn care(&self) {
+        let (queue, now) = (&self.queue, self.queue.clock.now());
+        match queue.table.collect(queue.clock.steady(), self.options.max_stalled, now).await {
+            Ok(stalled) if stalled.is_empty() => {}
+            Ok(stalled) => {
+                tracing::warn!(
+                    jobs = stalled.len(),
+                    "jobs whose workers were lost wait again or have failed"
+                );
+                queue.bell.notify_waiters();
+            }
+            Err(error) => tracing::warn!(%error, "slots of lost workers could not be taken back"),
+        }
+        if let Err(error) = queue.table.prune(self.options.retention, now).await {
+            tracing::warn!(%error, "finished jobs could not be forgotten");
+        }
+    }
+}
+
+/// A lease that is being worked under; the keeper lets go of it when this is dropped.
+struct Given<'a> {
+    keeper: &'a Keeper,
+    token: i64,
+}
+
+impl Drop for Given<'_> {
+    fn drop(&mut self) {
+        self.keeper.drop_lease(self.token);
+    }
+}
+
+/// Ends when a job made no progress for too long.
+async fn stuck(context: &JobContext, limit: Duration) {
+    loop {
+        let idle = context.idle();
+        if idle >= limit {
+            return;
+        }
+        sleep(limit - idle).await;
+    }
+}
+
+fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
+    let words = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+    let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("its handler panicked: {}", words.as_deref().unwrap_or("without words"))
+}
+
+/// This process, in a word that no other has.
+fn owner(entropy: &dyn Entropy) -> String {
+    let mut bytes = [0u8; 4];
+    entropy.fill(&mut bytes);
+    format!("{}-{:08x}", std::process::id(), u32::from_le_bytes(bytes))
+}
+
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
