@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dibao_benches::crawl::{Survives, Who};
-use dibao_benches::{crawl, figures, list, load};
+use dibao_benches::{crawl, figures, gate, languages, list, load, pages, queue};
 
 #[derive(Debug, Parser)]
 #[command(name = "dibao-bench")]
@@ -28,11 +28,16 @@ enum Command {
         /// Where `cargo xtask adapters` put the adapters
         #[arg(long, value_name = "DIR")]
         adapters: PathBuf,
+        /// A Python interpreter that has trafilatura and gne
+        #[arg(long, value_name = "FILE")]
+        python: Option<PathBuf>,
     },
     #[command(hide = true)]
     PrepareOnce(Crawl),
     #[command(hide = true)]
     CrawlOnce(Crawl),
+    #[command(hide = true)]
+    HostsOnce,
     #[command(hide = true)]
     LoadOnce {
         #[arg(long)]
@@ -60,32 +65,59 @@ struct Crawl {
 enum Experiment {
     /// A list page and the trivial call
     List,
+    /// The same turn in Rust, Python and JavaScript
+    Languages,
     /// Compiling and the disk cache
     Load,
     /// The whole crawl
     Crawl,
+    /// The gate's own time and memory
+    Gate,
+    /// Pages to articles, beside Python packages
+    Pages,
+    /// The durable queue
+    Queue,
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Run { quick, only, adapters } => {
+        Command::Run { quick, only, adapters, python } => {
             let wanted = |experiment| only.is_none_or(|only| only == experiment);
             let mut all = Vec::new();
             if wanted(Experiment::List) {
                 let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
                 all.extend(runtime.block_on(list::measure(&adapters, quick))?);
             }
+            if wanted(Experiment::Languages) {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+                all.extend(runtime.block_on(languages::measure(&adapters, quick))?);
+            }
             if wanted(Experiment::Load) {
                 all.extend(load::measure(&adapters, quick)?);
             }
+            if wanted(Experiment::Gate) {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+                all.extend(runtime.block_on(gate::measure(quick))?);
+            }
+            if wanted(Experiment::Queue) {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+                all.extend(runtime.block_on(queue::measure(quick))?);
+            }
             if wanted(Experiment::Crawl) {
                 all.extend(crawl::measure(&adapters, quick)?);
+            }
+            if wanted(Experiment::Pages) {
+                all.extend(pages::measure(python.as_deref(), quick)?);
             }
             println!("{}", figures::table(&all));
         }
         Command::PrepareOnce(c) => crawl::prepare(c.who, c.survives, &c.state, &c.data, &c.adapters)?,
         Command::CrawlOnce(c) => {
             println!("{}", crawl::once(c.who, c.survives, &c.state, &c.data, &c.adapters)?.to_json());
+        }
+        Command::HostsOnce => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            println!("{}", runtime.block_on(gate::hosts_once())?);
         }
         Command::LoadOnce { adapters, cache } => {
             let (took, hit) = load::once(&adapters, &cache)?;

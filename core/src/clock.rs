@@ -59,10 +59,33 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+/// A reading of a clock that all processes of a machine share and that nobody can set: for leases. It counts from the
+/// machine's start, so readings of two boots cannot be compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steady {
+    /// Which start of the machine it counts from; empty where that is not known.
+    pub boot: String,
+    /// Milliseconds.
+    pub ms: i64,
+}
+
+impl Steady {
+    /// The same clock, later.
+    pub fn after(mut self, duration: std::time::Duration) -> Steady {
+        self.ms = self.ms.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX));
+        self
+    }
+}
+
 /// What time it is.
 pub trait Clock: Send + Sync + 'static {
     /// Now.
     fn now(&self) -> Timestamp;
+
+    /// A reading that all processes of this machine share. The wall clock, unless the clock knows better.
+    fn steady(&self) -> Steady {
+        Steady { boot: String::new(), ms: self.now().0 }
+    }
 
     /// A reading that never goes back, for intervals.
     fn instant(&self) -> Instant {
@@ -97,6 +120,16 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(since.as_millis() as i64)
+    }
+
+    /// Time since the machine was started, sleep included, where the system tells which start that was.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn steady(&self) -> Steady {
+        let Ok(boot) = std::fs::read_to_string("/proc/sys/kernel/random/boot_id") else {
+            return Steady { boot: String::new(), ms: self.now().0 };
+        };
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        Steady { boot: boot.trim().to_owned(), ms: time.tv_sec * 1_000 + time.tv_nsec / 1_000_000 }
     }
 }
 

@@ -77,6 +77,16 @@ pub enum Error {
     /// An adapter.
     #[error(transparent)]
     Adapter(Box<AdapterError>),
+    /// A step that was tried for the author of an adapter could not go on.
+    #[error("{target}: {message}")]
+    Trial {
+        /// Code of the target.
+        target: String,
+        /// What kind of trouble.
+        class: ErrorClass,
+        /// In words.
+        message: String,
+    },
     /// A list page could not be read, so the run could not go on. What was stored stays.
     #[error("{target}: the list could not be read: {message}")]
     List {
@@ -103,7 +113,7 @@ impl Error {
             Error::Store(_) => ErrorClass::Storage,
             Error::Fetch(error) => error.class(),
             Error::Adapter(error) => error.class(),
-            Error::List { class, .. } => *class,
+            Error::List { class, .. } | Error::Trial { class, .. } => *class,
             Error::Busy(_) => ErrorClass::Busy,
             Error::Interrupted => ErrorClass::Interrupted,
         }

@@ -45,8 +45,8 @@
 //!
 //! # What the library does not do
 //! It starts no runtime and no log subscriber: futures run on the tokio runtime that polls them, and
-//! events go to `tracing` if you listen. The only threads of its own are
-//! the store's writer and the clock that ends an adapter's turn; both end with the [`Engine`].
+//! events go to `tracing` if you listen. The only threads of its own are the store's writer and the clock that ends an
+//! adapter's turn, which end with the [`Engine`], and while [`queue::Queue::work`] runs one that keeps its leases.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -54,16 +54,22 @@ pub mod adapter;
 pub mod clock;
 pub mod config;
 pub mod crawl;
+pub mod deliver;
 mod engine;
 mod error;
 pub mod extract;
 pub mod fetch;
 pub mod model;
+pub mod queue;
+pub mod schedule;
 pub mod store;
 
-pub use clock::{Clock, Entropy, Timestamp};
+pub use clock::{Clock, Entropy, Steady, Timestamp};
 pub use crawl::{CrawlEvent, Report};
-pub use engine::{CrawlRequest, Engine, EngineBuilder, Lookup, Streamed};
+pub use engine::{
+    CRAWL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Discovered, Engine, EngineBuilder, FoundColumn,
+    KnownRobots, Lookup, Streamed, TargetSettings, TrialRequest, crawl_job, crawl_lane,
+};
 pub use error::{Error, ErrorClass};
 
 /// The library's result type.

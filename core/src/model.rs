@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
+use crate::fetch::{Profile, ThrottleKey};
 
 /// A web site and how to talk to it (S2-8).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub struct Site {
     pub enabled: bool,
     /// Whether robots.txt binds.
     pub respect_robots: bool,
-    /// How many requests may be under way to its host.
+    /// How many requests may be under way to its host, as the site file says.
     pub concurrency: u32,
     /// Further hosts the site's documents and attachments live on.
     pub hosts: Vec<String>,
@@ -35,6 +36,73 @@ pub struct Site {
     pub yaml_path: Option<String>,
     /// The site's settings as they were written, so that it can be exported again.
     pub source: serde_json::Value,
+}
+
+/// The adapter whose targets are feeds.
+pub const FEEDS: &str = "rss";
+
+/// The two kinds of source that share one table of statistics and one way of scheduling (S0-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceType {
+    /// A feed.
+    Rss,
+    /// A site that is read by any other adapter.
+    Custom,
+}
+
+impl SourceType {
+    /// The name under which it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rss => "rss",
+            Self::Custom => "custom",
+        }
+    }
+}
+
+impl Site {
+    /// What its targets are as sources (C17): the kind of adapter that reads them.
+    ///
+    /// ```
+    /// use dibao::model::SourceType;
+    /// let site = dibao::config::parse_site("{site_id: a, site_name: A, base_url: 'https://a.cn', adapter: rss}", "a.yaml")?;
+    /// assert_eq!(site.into_rows()?.0.source_type(), SourceType::Rss);
+    /// # Ok::<(), dibao::config::ConfigError>(())
+    /// ```
+    pub fn source_type(&self) -> SourceType {
+        if self.adapter == FEEDS { SourceType::Rss } else { SourceType::Custom }
+    }
+}
+
+/// What one level of the settings says about how hard a host is asked; none: nothing. Keys as in site files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pace {
+    /// A named set of limits for what is not said here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// Seconds between the starts of two requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_sec: Option<f64>,
+    /// Up to this many seconds are added at random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval_jitter_sec: Option<f64>,
+    /// Requests under way at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
+    /// Requests per second over longer times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rps: Option<f64>,
+    /// Requests that may start at once before `rps` holds them back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
+    /// What shares one pace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttle_by: Option<ThrottleKey>,
+    /// The longest an attachment waits for the interval, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attachment_interval_cap_sec: Option<f64>,
 }
 
 /// A column of a site: one list that is watched (S2-9).
@@ -60,10 +128,13 @@ pub struct Target {
     pub content_subcategory: Option<String>,
     /// Cron expression.
     pub schedule: Option<String>,
-    /// Seconds between requests; none = adapter's, then engine's default.
+    /// Seconds between requests as the site file says; none = adapter's, then engine's default.
     pub interval_sec: Option<f64>,
     /// Up to this many seconds are added at random to each interval.
     pub interval_jitter_sec: Option<f64>,
+    /// What the operator set by hand about the pace; imports leave it alone.
+    #[serde(default)]
+    pub pace: Pace,
     /// The adapter's settings for this target, aliases and defaults already applied.
     pub config: serde_json::Value,
     /// Laid over `config` by the operator.

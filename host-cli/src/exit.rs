@@ -56,11 +56,20 @@ impl Exit {
             if let Some(error) = cause.downcast_ref::<Error>() {
                 return Exit::of_class(error.class());
             }
+            if let Some(told) = cause.downcast_ref::<Told>() {
+                return Exit::of_class(told.class);
+            }
             if cause.is::<dibao::config::ConfigError>() {
                 return Exit::Usage;
             }
             if let Some(error) = cause.downcast_ref::<dibao::adapter::AdapterError>() {
                 return Exit::of_class(error.class());
+            }
+            if let Some(error) = cause.downcast_ref::<dibao_adapter_kit::KitError>() {
+                return Exit::of_kit(error);
+            }
+            if cause.is::<dibao::adapter::fixture::FixtureError>() {
+                return Exit::Usage;
             }
             if cause.is::<dibao::store::StoreError>() || cause.is::<std::io::Error>() {
                 return Exit::Storage;
@@ -70,6 +79,16 @@ impl Exit {
             }
         }
         Exit::Other
+    }
+
+    fn of_kit(error: &dibao_adapter_kit::KitError) -> Exit {
+        use dibao_adapter_kit::KitError;
+        match error {
+            KitError::Io { .. } => Exit::Storage,
+            KitError::Install { .. } => Exit::Network,
+            KitError::Build { .. } => Exit::Adapter,
+            _ => Exit::Usage,
+        }
     }
 
     pub fn of_class(class: ErrorClass) -> Exit {
@@ -101,6 +120,20 @@ impl Exit {
 impl From<Exit> for std::process::ExitCode {
     fn from(exit: Exit) -> Self {
         exit.code().into()
+    }
+}
+
+/// An error of the library, retold where the error itself is somebody else's.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub struct Told {
+    words: String,
+    class: ErrorClass,
+}
+
+impl Told {
+    pub fn of(error: &Error) -> Told {
+        Told { words: error.to_string(), class: error.class() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The `dibao` command. It only parses arguments and prints; everything else is the library's.
 
+mod browser;
 mod command;
 mod exit;
 mod open;
@@ -14,9 +15,11 @@ use crate::exit::Exit;
 const EXAMPLES: &str = "Examples:
   dibao crawl site.yaml --column zxbd --max-items 20 -o out.jsonl
   dibao site import sites/*.yaml && dibao crawl --all
+  dibao discover https://www.zhaoqing.gov.cn/zqhjj -o zqhjj.yaml && dibao crawl zqhjj.yaml
   dibao show 42 · dibao export --format csv --bom -o articles.csv
   dibao fetch https://www.gov.cn/ --explain · dibao host ls · dibao robots check https://www.gov.cn/a
-  dibao adapter check my-adapter.wasm";
+  dibao parse page.html --explain · dibao extract --jsonl < pages.jsonl
+  dibao adapter new city-news --lang python · dibao adapter check my-adapter.wasm";
 
 /// Watches official web sites and keeps what they publish.
 ///
@@ -39,30 +42,53 @@ struct Cli {
 enum Command {
     /// Crawl a site file, or stored targets
     Crawl(command::crawl::CrawlArgs),
+    /// Work on what waits in the queue, until Ctrl-C
+    Run(command::run::RunArgs),
+    /// The queue: list, show, call off, try again, examine
+    #[command(subcommand)]
+    Queue(command::queue::QueueCommand),
+    /// Channels that are told of new articles and of failures: list, test
+    #[command(subcommand)]
+    Deliver(command::deliver::DeliverCommand),
     /// Sites: import, list, export, and the schema of their files
     #[command(subcommand)]
     Site(command::site::SiteCommand),
-    /// Targets: list, switch on and off
+    /// Feeds as OPML, the list that feed readers exchange: import, export
+    #[command(subcommand)]
+    Opml(command::opml::OpmlCommand),
+    /// Targets: list, show what holds for them, set their pace, switch on and off
     #[command(subcommand)]
     Target(command::target::TargetCommand),
+    /// Cron expressions: when they are due next, what they say, what is wrong with them
+    #[command(subcommand)]
+    Cron(command::cron::CronCommand),
     /// Show one article by id, address or hash
     Show(command::show::ShowArgs),
     /// Write stored articles as JSON lines or CSV
     Export(command::export::ExportArgs),
-    /// Adapters: list, check, pin
+    /// Adapters: list, check, pin; for authors: new, build, test, run, record
     #[command(subcommand)]
     Adapter(command::adapter::AdapterCommand),
     /// The database: check that rows and files are whole
     #[command(subcommand)]
     Db(command::db::DbCommand),
+    /// List the columns of a site and write a site file of them
+    Discover(command::discover::DiscoverArgs),
     /// Fetch one address through the gate; --explain tells each of its decisions
     Fetch(command::fetch::FetchArgs),
+    /// Read a page (address, file or `-`): title, date, source, body, files; --explain tells where each came from
+    Parse(command::parse::ParseArgs),
+    /// Read many pages: JSON lines in, JSON lines out
+    Extract(command::extract::ExtractArgs),
     /// Hosts: what is known of them, what was done to them, leave alone, reset
     #[command(subcommand)]
     Host(command::host::HostCommand),
     /// robots.txt: may an address be fetched, and which rule says so
     #[command(subcommand)]
     Robots(command::robots::RobotsCommand),
+    /// Scheduling policies: replay histories, decide over a pipe
+    #[command(subcommand)]
+    Schedule(command::schedule::ScheduleCommand),
 }
 
 #[tokio::main]
@@ -73,15 +99,24 @@ async fn main() -> std::process::ExitCode {
     let opened = &cli.open;
     let result = match cli.command {
         Command::Crawl(args) => command::crawl::run(opened, &cli.logging, args).await,
+        Command::Run(args) => command::run::run(opened, args).await,
+        Command::Queue(command) => command::queue::run(opened, command).await,
+        Command::Deliver(command) => command::deliver::run(opened, command).await,
         Command::Site(command) => command::site::run(opened, command).await,
+        Command::Opml(command) => command::opml::run(opened, command).await,
         Command::Target(command) => command::target::run(opened, command).await,
+        Command::Cron(command) => command::cron::run(command),
         Command::Show(args) => command::show::run(opened, args).await,
         Command::Export(args) => command::export::run(opened, args).await,
         Command::Adapter(command) => command::adapter::run(opened, command).await,
         Command::Db(command) => command::db::run(opened, command).await,
+        Command::Discover(args) => command::discover::run(opened, args).await,
         Command::Fetch(args) => command::fetch::run(opened, args).await,
+        Command::Parse(args) => command::parse::run(opened, args).await,
+        Command::Extract(args) => command::extract::run(opened, args).await,
         Command::Host(command) => command::host::run(opened, command).await,
         Command::Robots(command) => command::robots::run(opened, command).await,
+        Command::Schedule(command) => command::schedule::run(command),
     };
     let exit = result.unwrap_or_else(|error| {
         if exit::is_broken_pipe(&error) {

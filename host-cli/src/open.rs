@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use dibao::Engine;
 use dibao::adapter::Registry;
-use dibao::fetch::Resolve;
-use dibao::store::{Files, SqliteStore, Store, database_path};
+use dibao::fetch::{Profile, Resolve};
+use dibao::store::{Files, SqliteStore, database_path};
+use dibao::{Engine, EngineBuilder};
 
+use crate::browser::BrowserArgs;
 use crate::exit::Usage;
 
 /// Where data and adapters are, and how hosts are reached.
@@ -43,12 +44,28 @@ pub struct OpenArgs {
     #[arg(long, global = true)]
     pub allow_loopback: bool,
 
+    /// Load adapter files that change at once, pinned or not (development only)
+    #[arg(long, global = true)]
+    pub dev: bool,
+
     /// Seconds between requests to a host, whatever sites say (for servers of your own)
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub interval: Option<Duration>,
+
+    /// Limits for sites that say nothing: polite (one at a time, 5 s apart) or fast [default: polite]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub profile: Option<Profile>,
+
+    /// How you are reached, told to every host: a mail address or a web address
+    #[arg(long, global = true, env = "DIBAO_CONTACT", value_name = "ADDRESS")]
+    pub contact: Option<String>,
+
+    #[command(flatten)]
+    browser: BrowserArgs,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A number of seconds from the command line.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse().ok().and_then(|number| Duration::try_from_secs_f64(number).ok());
     number.ok_or_else(|| "write a number of seconds, 0 or more, for example 0.5".to_string())
 }
@@ -72,8 +89,22 @@ impl OpenArgs {
 
     /// The same with another data directory.
     pub async fn engine_in(&self, data: PathBuf) -> anyhow::Result<Engine> {
-        let mut builder =
-            Engine::builder().data_dir(data).allow_loopback(self.allow_loopback).interval(self.interval);
+        Ok(self.builder_in(data)?.build().await?)
+    }
+
+    /// The same, not opened yet.
+    pub fn builder_in(&self, data: PathBuf) -> anyhow::Result<EngineBuilder> {
+        let mut builder = Engine::builder()
+            .data_dir(data)
+            .allow_loopback(self.allow_loopback)
+            .interval(self.interval)
+            .development(self.dev);
+        if let Some(profile) = self.profile {
+            builder = builder.profile(profile);
+        }
+        if let Some(contact) = self.contact.as_deref().filter(|contact| !contact.trim().is_empty()) {
+            builder = builder.contact(contact);
+        }
         if let Some(dir) = self.adapter_dir() {
             builder = builder.adapters(dir);
         }
@@ -85,7 +116,7 @@ impl OpenArgs {
                 std::fs::read_to_string(file).with_context(|| format!("--cacert {}", file.display()))?;
             builder = builder.root_certificate(pem);
         }
-        Ok(builder.build().await?)
+        Ok(self.browser.add_to(builder))
     }
 
     /// An error unless something was stored here before: a mistyped directory must not look like an empty one.
@@ -101,7 +132,7 @@ impl OpenArgs {
     }
 
     /// Only the store: for commands that need no adapter and no network.
-    pub fn store(&self) -> anyhow::Result<impl Store + use<>> {
+    pub fn store(&self) -> anyhow::Result<SqliteStore> {
         self.must_exist()?;
         let files = Files::open(&self.data, Default::default())?;
         Ok(SqliteStore::open(files)?)

@@ -1,6 +1,7 @@
 //! What a site says to one request, before any fault and before compression.
 
 use bytes::Bytes;
+use http::HeaderMap;
 
 use crate::files::Attachment;
 
@@ -12,6 +13,9 @@ pub(crate) struct Ask<'a> {
     pub(crate) query: Option<&'a str>,
     /// A fault: list pages answer 200 without a single row.
     pub(crate) empty_list: bool,
+    pub(crate) headers: &'a HeaderMap,
+    /// What was posted; none for GET.
+    pub(crate) posted: Option<&'a [u8]>,
 }
 
 /// Status, kind and bytes.

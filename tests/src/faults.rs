@@ -69,6 +69,32 @@ pub enum Fault {
     HtmlForFile,
     /// 200 and a list page without rows.
     EmptyList,
+    /// A firewall's page to everybody who does not send this cookie: its script sets the cookie and loads the page
+    /// again, so a browser gets through and plain HTTP does not.
+    Challenge {
+        /// 412, 521, …
+        code: u16,
+        /// `name=value`.
+        cookie: String,
+    },
+}
+
+impl Fault {
+    /// Whether the request has what the firewall wants.
+    pub(crate) fn is_passed_by(&self, headers: &http::HeaderMap) -> bool {
+        let Fault::Challenge { cookie, .. } = self else { return false };
+        let sent = headers.get_all(http::header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        sent.flat_map(|value| value.split(';')).any(|pair| pair.trim() == cookie)
+    }
+
+    /// The page of a firewall that can be passed. It takes its time, as they do.
+    pub(crate) fn challenge_page(cookie: &str) -> String {
+        format!(
+            "<!DOCTYPE html><html><head><meta charset=\"utf-8\"></head><body><noscript>请启用 JavaScript</noscript><script>\
+             $_ts=window['$_ts']||{{}};document.cookie='{cookie}; path=/; max-age=3600';\
+             setTimeout(function(){{location.reload()}},1000)</script></body></html>"
+        )
+    }
 }
 
 fn default_delta() -> i64 {

@@ -3,6 +3,9 @@
 
 use std::fmt::Write as _;
 
+use chrono::NaiveDateTime;
+use serde_json::json;
+
 use crate::answer::{Answer, Ask};
 use crate::chrome::{Frame, Menu};
 use crate::files::Attachment;
@@ -19,6 +22,32 @@ const UTF8: &str = "<meta http-equiv=\"Content-Type\" content=\"text/html; chars
 /// The first column holds formal documents.
 fn formal(head: &Head) -> bool {
     head.column == 0
+}
+
+/// What is known of a post beside its title, time and text: the table of template A shows it, and the back ends of
+/// the policy library list it.
+pub(crate) struct Facts {
+    author: &'static str,
+    keywords: [&'static str; 2],
+    pub(crate) issuer: &'static str,
+    pub(crate) topic: String,
+    pub(crate) index_no: String,
+    pub(crate) doc_no: String,
+    pub(crate) written: NaiveDateTime,
+}
+
+pub(crate) fn facts(site: &Site, head: &Head) -> Facts {
+    let mut chance = Chance::new(site.seed, &site.host, "meta", head.id);
+    let year = head.at.format("%Y");
+    Facts {
+        author: text::person(&mut chance),
+        keywords: [text::theme(&mut chance), text::theme(&mut chance)],
+        issuer: text::body(&mut chance),
+        topic: format!("综合政务\\{}", text::theme(&mut chance)),
+        index_no: format!("000014349/{year}-{:05}", head.id % 100_000),
+        doc_no: format!("国办发〔{year}〕{}号", head.id % 1_000),
+        written: head.at - chrono::TimeDelta::days(3),
+    }
 }
 
 fn directory(head: &Head) -> String {
@@ -47,12 +76,15 @@ impl Family for GovCn {
         {
             return site.post_at(id, ask.path).map_or_else(Answer::missing, |head| article(site, &head));
         }
+        if ask.path == "/zhengce/zuixin/ZUIXINZHENGCE.json" {
+            return feed(site, ask);
+        }
         file_at(site, ask.path).unwrap_or_else(Answer::missing)
     }
 }
 
 /// `<month>/<post id>/files/<32 hex>.<ext>`, relative to the page.
-fn file_link(head: &Head, file: &Attachment) -> String {
+pub(crate) fn file_link(head: &Head, file: &Attachment) -> String {
     format!("{}/files/{}.{}", head.id, file.digest(), file.extension())
 }
 
@@ -97,56 +129,75 @@ fn list(site: &Site, column: usize, page: u64, ask: &Ask<'_>) -> Answer {
     Answer::html(frame.close(site))
 }
 
+/// The newest thousand formal documents in one file.
+fn feed(site: &Site, ask: &Ask<'_>) -> Answer {
+    let rows = if ask.empty_list { Vec::new() } else { site.rows(0, 0, 1_000) };
+    let items: Vec<_> = rows
+        .iter()
+        .map(|head| {
+            let url = format!("https://{}{}", site.host, site.family.post_path(site, head));
+            json!({ "TITLE": head.title, "SUB_TITLE": "", "URL": url, "DOCRELPUBTIME": head.at.format("%Y-%m-%d").to_string() })
+        })
+        .collect();
+    Answer::new(200, "application/json", json!(items).to_string())
+}
+
 fn article(site: &Site, head: &Head) -> Answer {
-    let mut chance = Chance::new(site.seed, &site.host, "meta", head.id);
+    Answer::html(page(site, head).0)
+}
+
+/// The page of a post, and the paragraphs on it.
+pub(crate) fn page(site: &Site, head: &Head) -> (String, String) {
+    let facts = facts(site, head);
     let meta = format!(
         "<meta name=\"manuscriptId\" content=\"{}\" />\n<meta name=\"firstpublishedtime\" content=\"{stamp}\" />\n\
          <meta name=\"lastmodifiedtime\" content=\"{stamp}\" />\n<meta name=\"author\" content=\"{}\" />\n<meta name=\"keywords\" content=\"{};{}\" />\n\
          <meta name=\"lanmu\" content=\"{}\" />\n",
         head.id,
-        text::person(&mut chance),
-        text::theme(&mut chance),
-        text::theme(&mut chance),
+        facts.author,
+        facts.keywords[0],
+        facts.keywords[1],
         site.columns[head.column].name,
         stamp = head.at.format("%Y-%m-%d-%H:%M:%S"),
     );
     let title = format!("{}_{}_中国政府网", head.title, site.columns[head.column].name);
     let mut frame = Frame::open(site, &title, UTF8, &meta, Menu::Short);
     frame.crumbs(&site.columns[head.column]);
-    if formal(head) {
-        template_a(site, head, &mut frame, &mut chance)
+    let body = if formal(head) {
+        template_a(site, head, &facts, &mut frame)
     } else {
         template_b(site, head, &mut frame)
-    }
-    Answer::html(frame.close(site))
+    };
+    (frame.close(site), body)
 }
 
-fn template_a(site: &Site, head: &Head, frame: &mut Frame, chance: &mut Chance) {
-    let (issuer, theme) = (text::body(chance), text::theme(chance));
-    let year = head.at.format("%Y");
+fn template_a(site: &Site, head: &Head, facts: &Facts, frame: &mut Frame) -> String {
     let _ = write!(
         frame.out,
         "<div class=\"wrap mxxgkwrap mxxgkwrap_gwywj\">\n<table border=\"0\" align=\"center\" width=\"1000\"><tbody><tr><td>\n\
          <div class=\"pctoubukuang1\"><table width=\"100%\"><tbody><tr><td><table class=\"bd1\" width=\"100%\"><tbody>\n\
-         <tr><td><b>索 引 号：</b></td><td>000014349/{year}-{:05}</td><td><b>主题分类：</b></td><td class=\"zcwj_ztfl\">综合政务\\{theme}</td></tr>\n\
-         <tr><td><b>发文机关：</b></td><td>{issuer}</td><td><b>成文日期：</b></td><td>{}</td></tr>\n\
+         <tr><td><b>索 引 号：</b></td><td>{}</td><td><b>主题分类：</b></td><td class=\"zcwj_ztfl\">{}</td></tr>\n\
+         <tr><td><b>发文机关：</b></td><td>{}</td><td><b>成文日期：</b></td><td>{}</td></tr>\n\
          <tr><td><b>标　　题：</b></td><td class=\"zcwj_title\" colspan=\"3\">{}</td></tr>\n\
-         <tr><td><b>发文字号：</b></td><td>国办发〔{year}〕{}号</td><td><b>发布日期：</b></td><td>{}</td></tr>\n\
+         <tr><td><b>发文字号：</b></td><td>{}</td><td><b>发布日期：</b></td><td>{}</td></tr>\n\
          </tbody></table></td></tr></tbody></table></div>\n\
          <table width=\"100%\"><tbody><tr><td class=\"b12c\" id=\"UCAP-CONTENT\">\n<div class=\"trs_editor_view TRS_UEDITOR trs_paper_default trs_web\">\n",
-        head.id % 100_000,
-        (head.at - chrono::TimeDelta::days(3)).format("%Y年%m月%d日"),
+        facts.index_no,
+        facts.topic,
+        facts.issuer,
+        facts.written.format("%Y年%m月%d日"),
         escape(&head.title),
-        head.id % 1_000,
+        facts.doc_no,
         head.at.format("%Y年%m月%d日"),
     );
     let body = site.body(head, frame.out.len() + 1024);
     frame.push(&body);
     push_files(site, head, frame);
     frame.push("</div>\n</td></tr></tbody></table>\n</td></tr></tbody></table>\n</div>\n");
+    body
 }
 
-fn template_b(site: &Site, head: &Head, frame: &mut Frame) {
+fn template_b(site: &Site, head: &Head, frame: &mut Frame) -> String {
     let _ = write!(
         frame.out,
         "<div class=\"content\"><div class=\"article oneColumn pub_border\">\n<h1 id=\"ti\">{}</h1>\n\
@@ -160,6 +211,7 @@ fn template_b(site: &Site, head: &Head, frame: &mut Frame) {
     frame.push(&body);
     push_files(site, head, frame);
     frame.push("</div>\n<div class=\"editor\"><span>责任编辑：朱英</span></div>\n</div></div>\n<ul class=\"jiedu_list\"></ul>\n");
+    body
 }
 
 fn push_files(site: &Site, head: &Head, frame: &mut Frame) {

@@ -35,6 +35,9 @@ struct Arguments {
     /// Never compress
     #[arg(long)]
     no_gzip: bool,
+    /// Send ETag and Last-Modified, and 304 to those who have the version
+    #[arg(long)]
+    versions: bool,
     /// Write addresses, CA path and hosts here once everything listens; the CA goes beside it as *.ca.pem
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
@@ -64,6 +67,7 @@ async fn main() -> anyhow::Result<()> {
             only_hosts: arguments.hosts.clone(),
             tls: !arguments.no_tls,
             gzip: !arguments.no_gzip,
+            versions: arguments.versions,
             ..ReplicaOptions::default()
         })
         .await?,
@@ -79,6 +83,7 @@ async fn main() -> anyhow::Result<()> {
         "admin_addr": admin,
         "ca_pem": ca.map(std::path::absolute).transpose()?,
         "hosts": replica.hosts(),
+        "athena_public_key": replica.athena_public_key(),
         "pid": std::process::id(),
     });
     if let Some(path) = &arguments.state {

@@ -57,8 +57,13 @@ fn file_at(site: &Site, path: &str, name: &str) -> Option<Answer> {
 }
 
 /// The document number a library shows beside the title.
-fn document_number(head: &Head) -> String {
+pub(crate) fn document_number(head: &Head) -> String {
     format!("粤府〔{}〕{}号", head.at.format("%Y"), head.id % 1_000)
+}
+
+/// Its number in the index of a library.
+pub(crate) fn index_number(head: &Head) -> String {
+    format!("006939748/{}-{:05}", head.at.format("%Y"), head.id % 100_000)
 }
 
 impl NfCms {
@@ -121,11 +126,10 @@ impl NfCms {
             ),
             Self::Library => writeln!(
                 frame.out,
-                "<div class=\"viewList left\">\n<div class=\"introduce\"><div><div><label>索引号：</label><span>006939748/{}-{:05}</span></div>\
+                "<div class=\"viewList left\">\n<div class=\"introduce\"><div><div><label>索引号：</label><span>{}</span></div>\
                  <div><label>发布机构：</label><span>{}</span></div><div><label>文号：</label><span>{}</span></div>\
                  <div><label>发布日期：</label><span>{}</span></div></div></div>\n<h3 class=\"zw-title\">{title}</h3>\n<div class=\"zw\">",
-                head.at.format("%Y"),
-                head.id % 100_000,
+                index_number(head),
                 site.name,
                 document_number(head),
                 head.at.format("%Y年%m月%d日")

@@ -19,6 +19,8 @@ pub struct ReplicaOptions {
     pub tls: bool,
     /// Compress text for clients that accept gzip.
     pub gzip: bool,
+    /// Send `ETag` and `Last-Modified`, and 304 to those who have the version. Off: every page is sent whole.
+    pub versions: bool,
     /// How many requests the log remembers; older ones are forgotten, the count goes on.
     pub log_capacity: usize,
 }
@@ -33,6 +35,7 @@ impl Default for ReplicaOptions {
             only_hosts: Vec::new(),
             tls: true,
             gzip: true,
+            versions: false,
             log_capacity: 20_000,
         }
     }

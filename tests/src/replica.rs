@@ -14,12 +14,13 @@ use crate::options::ReplicaOptions;
 use crate::post::{NewPost, Published};
 use crate::server::{self, Shared};
 use crate::tls::Authority;
+use crate::versions::Versions;
 use crate::world::World;
 
 /// Replica sites on two loopback ports. Stops, with all its connections, when dropped.
 #[derive(Debug)]
 pub struct Replica {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     ca_pem: String,
     https: Option<SocketAddr>,
     http: SocketAddr,
@@ -30,9 +31,10 @@ impl Replica {
     /// Binds 127.0.0.1 on ports of the system's choice and serves from the current runtime.
     pub async fn start(options: ReplicaOptions) -> anyhow::Result<Self> {
         let world = World::new(&options)?;
-        let authority = Authority::new(&world.hosts())?;
+        let authority = Authority::new(&world.all_hosts())?;
         let log = Arc::new(Log::new(options.log_capacity));
-        let shared = Arc::new(Shared { world, faults: Faults::new(), log, gzip: options.gzip });
+        let versions = options.versions.then(Versions::new);
+        let shared = Arc::new(Shared { world, faults: Faults::new(), log, gzip: options.gzip, versions });
         let stop = CancellationToken::new();
         let mut https = None;
         if options.tls {
@@ -45,6 +47,10 @@ impl Replica {
         let http = listener.local_addr()?;
         tokio::spawn(server::serve(listener, None, Arc::clone(&shared), stop.clone()));
         Ok(Self { shared, ca_pem: authority.ca_pem, https, http, _stop: stop.drop_guard() })
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        &self.shared.world
     }
 
     /// The root to trust, in PEM.
@@ -69,12 +75,24 @@ impl Replica {
 
     /// The real host names it answers for.
     pub fn hosts(&self) -> Vec<String> {
-        self.shared.world.hosts()
+        self.shared.world.all_hosts()
+    }
+
+    pub(crate) fn site(&self, host: &str) -> Option<&crate::site::Site> {
+        self.shared.world.site(host)
     }
 
     /// Puts a post on top of a column: lists shift, its page and files are there.
     pub fn publish(&self, host: &str, column: &str, post: NewPost) -> anyhow::Result<Published> {
         self.shared.world.publish(host, column, post)
+    }
+
+    /// What the feeds of `www.people.com.cn` say, newest first: what a crawl of a column must have stored.
+    pub fn feed_truth(&self, column: &str) -> Vec<crate::FeedTruth> {
+        let site = self.shared.world.site(crate::feeds::HOST);
+        let found =
+            site.and_then(|site| Some((site, site.columns.iter().position(|known| known.id == column)?)));
+        found.map(|(site, column)| crate::feeds::truth(site, column)).unwrap_or_default()
     }
 
     /// Makes matching requests go wrong from now on; the id is for [`Replica::remove_fault`].

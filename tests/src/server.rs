@@ -9,9 +9,10 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures::StreamExt as _;
+use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full, StreamBody};
+use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -24,7 +25,11 @@ use crate::answer::{Answer, Ask, disposition};
 use crate::broken::{self, Ending};
 use crate::faults::{Fault, Faults};
 use crate::log::{Log, Seen};
+use crate::versions::{Version, Versions};
 use crate::world::{World, bare_host};
+
+/// More than any search form sends.
+const MOST_POSTED: usize = 64 * 1024;
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
@@ -35,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) faults: Faults,
     pub(crate) log: Arc<Log>,
     pub(crate) gzip: bool,
+    pub(crate) versions: Option<Versions>,
 }
 
 /// A connection that can be reset.
@@ -121,18 +127,19 @@ async fn respond(
     scheme: &'static str,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Ending> {
+    let (request, incoming) = request.into_parts();
     let authority =
-        request.headers().get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        request.headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let host = bare_host(authority);
-    let target = request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned();
+    let target = request.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
     shared.log.note(Seen {
         number: 0,
         at: Duration::ZERO,
         scheme,
         host: host.clone(),
-        method: request.method().to_string(),
+        method: request.method.to_string(),
         path: target.clone(),
-        headers: headers(request.headers()),
+        headers: headers(&request.headers),
     });
     let _busy = shared.log.enter(&host);
     let struck = shared.faults.strike(&host, &target);
@@ -141,15 +148,36 @@ async fn respond(
         Some((id, Fault::Hold)) => shared.faults.gone(*id).await,
         _ => (),
     }
-    let fault = struck.map(|(_, fault)| fault);
-    let answer = usual(&shared.world, &host, &request, fault == Some(Fault::EmptyList));
-    let packed = shared.gzip && accepts_gzip(request.headers());
+    let agent =
+        request.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if shared.world.site(&host).is_some_and(|site| site.family.hangs_up_on(agent)) {
+        return Err(Ending::Reset);
+    }
+    let fault = struck.map(|(_, fault)| fault).filter(|fault| !fault.is_passed_by(&request.headers));
+    let posted = match request.method {
+        Method::POST => Some(Limited::new(incoming, MOST_POSTED).collect().await.map(|all| all.to_bytes())),
+        _ => None,
+    };
+    let answer = match posted {
+        Some(Err(_)) => Answer::new(413, "text/plain", "too much was posted\n"),
+        posted => {
+            let posted = posted.and_then(Result::ok);
+            usual(&shared.world, &host, &request, posted.as_deref(), fault == Some(Fault::EmptyList))
+        }
+    };
+    let packed = shared.gzip && accepts_gzip(&request.headers);
     Ok(match fault {
-        None | Some(Fault::Delay { .. } | Fault::Hold | Fault::EmptyList) => plain(answer, packed),
+        None | Some(Fault::Delay { .. } | Fault::Hold | Fault::EmptyList) => {
+            let version = shared.versions.as_ref();
+            let version = version
+                .and_then(|known| known.of(format!("{host}{target}"), &answer, packed, &request.headers));
+            versioned(answer, packed, version)
+        }
         Some(Fault::Reset) => return Err(Ending::Reset),
         Some(Fault::Truncate) => return Err(broken::truncated(&answer)),
         Some(Fault::WrongLength { delta }) => return Err(broken::mislabelled(&answer, delta)),
         Some(Fault::Status { code, retry_after, body }) => status(code, retry_after, body),
+        Some(Fault::Challenge { code, cookie }) => status(code, None, Some(Fault::challenge_page(&cookie))),
         Some(Fault::RedirectLoop) => redirect(&format!("{scheme}://{authority}{target}")),
         Some(Fault::RedirectTo { location }) => redirect(&location),
         Some(Fault::HugeBody { bytes }) => streamed(&answer, broken::endless(start_of(&answer), bytes), None),
@@ -181,13 +209,15 @@ fn headers(map: &HeaderMap) -> Vec<(String, String)> {
 }
 
 /// What the site says when nothing is wrong.
-fn usual(world: &World, host: &str, request: &Request<Incoming>, empty_list: bool) -> Answer {
-    if request.method() != Method::GET && request.method() != Method::HEAD {
-        return Answer::new(405, "text/html; charset=utf-8", "<html><body>405 Not Allowed</body></html>");
-    }
-    let ask = Ask { path: request.uri().path(), query: request.uri().query(), empty_list };
-    match world.site(host) {
-        Some(site) => site.answer(&ask),
+fn usual(world: &World, host: &str, request: &Parts, posted: Option<&[u8]>, empty_list: bool) -> Answer {
+    let known = [Method::GET, Method::HEAD, Method::POST].contains(&request.method);
+    let (path, query) = (request.uri.path(), request.uri.query());
+    let ask = Ask { path, query, empty_list, headers: &request.headers, posted };
+    match world.answer(host, &ask).filter(|_| known) {
+        Some(answer) => answer,
+        None if world.hosts().iter().any(|known| known == host) => {
+            Answer::new(405, "text/html; charset=utf-8", "<html><body>405 Not Allowed</body></html>")
+        }
         None => Answer::new(
             421,
             "text/plain; charset=utf-8",
@@ -232,6 +262,21 @@ fn plain(answer: Answer, packed: bool) -> Response<Body> {
         }
     }
     finish(builder, Full::new(body).boxed_unsync())
+}
+
+/// The page with its version, or only the version for those who have it.
+fn versioned(answer: Answer, packed: bool, version: Option<Version>) -> Response<Body> {
+    let Some(Version { etag, last_modified, is_known }) = version else { return plain(answer, packed) };
+    let mut response = match is_known {
+        true => finish(Response::builder().status(StatusCode::NOT_MODIFIED), Full::default().boxed_unsync()),
+        false => plain(answer, packed),
+    };
+    for (name, value) in [(header::ETAG, etag), (header::LAST_MODIFIED, last_modified)] {
+        if let Ok(value) = value.parse() {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
 }
 
 fn streamed(

@@ -16,6 +16,10 @@ pub(crate) trait Family: Send + Sync + std::fmt::Debug {
     fn post_path(&self, site: &Site, head: &Head) -> String;
     /// The page, list, file or 404 under an address.
     fn answer(&self, site: &Site, ask: &Ask<'_>) -> Answer;
+    /// Whether whoever calls himself this gets a reset connection instead of an answer.
+    fn hangs_up_on(&self, _agent: &str) -> bool {
+        false
+    }
 }
 
 /// A column of a site.

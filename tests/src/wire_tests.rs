@@ -51,7 +51,9 @@ async fn get(client: &Client, url: &str) -> reqwest::Result<Response> {
 async fn every_host_answers_under_its_real_name_over_tls() -> anyhow::Result<()> {
     let (replica, client) = start().await?;
     for host in replica.hosts() {
-        let robots = get(&client, &format!("https://{host}/robots.txt")).await?;
+        let agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)";
+        let robots =
+            client.get(format!("https://{host}/robots.txt")).header("user-agent", agent).send().await?;
         assert_eq!(robots.status(), 200);
         assert!(robots.text().await?.contains(&host));
     }

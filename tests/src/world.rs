@@ -7,8 +7,12 @@ use std::sync::{PoisonError, RwLock};
 use anyhow::{Context as _, bail};
 use chrono::NaiveDateTime;
 
+use crate::answer::{Answer, Ask};
+use crate::feeds::{self, Feeds};
 use crate::gbk::Gbk;
+use crate::gkmlpt;
 use crate::govcn::GovCn;
+use crate::library::{self, Library};
 use crate::nfcms::NfCms;
 use crate::options::ReplicaOptions;
 use crate::post::{NewPost, Published};
@@ -20,6 +24,8 @@ use crate::xinhua::Xinhua;
 #[derive(Debug)]
 pub(crate) struct World {
     sites: BTreeMap<String, Site>,
+    /// The search hosts of gov.cn, which hold no documents of their own.
+    pub(crate) library: Library,
 }
 
 const fn column(id: &'static str, list: &'static str, name: &'static str, pinned: bool) -> Column {
@@ -32,7 +38,7 @@ impl World {
         if least > most {
             bail!("article size {least}-{most} KiB is empty: write the smaller number first");
         }
-        let mut world = Self { sites: BTreeMap::new() };
+        let mut world = Self { sites: BTreeMap::new(), library: Library::default() };
         let mut add = |host: &str,
                        name,
                        family: &'static dyn Family,
@@ -129,6 +135,10 @@ impl World {
             340_001,
             true,
         );
+        for (host, name, mode, columns) in gkmlpt::places() {
+            add(host, name, mode, columns.to_vec(), 100, 3_255_421, true);
+        }
+        add(feeds::HOST, "人民网", &Feeds, feeds::columns(), 50, 40_600_001, true);
         for number in 0..options.bench_hosts {
             let host = format!("bench{number}.gov.cn");
             add(
@@ -152,6 +162,20 @@ impl World {
 
     pub(crate) fn hosts(&self) -> Vec<String> {
         self.sites.keys().cloned().collect()
+    }
+
+    /// The names of all hosts that answer: sites, and the search hosts of the policy library.
+    pub(crate) fn all_hosts(&self) -> Vec<String> {
+        let library = self.site(library::DOCUMENTS).map(|_| library::HOSTS.map(str::to_owned));
+        self.hosts().into_iter().chain(library.into_iter().flatten()).collect()
+    }
+
+    /// The answer to a request; none where the host is not ours or takes no posts.
+    pub(crate) fn answer(&self, host: &str, ask: &Ask<'_>) -> Option<Answer> {
+        if library::HOSTS.contains(&host) {
+            return self.site(library::DOCUMENTS).map(|documents| self.library.answer(host, documents, ask));
+        }
+        self.site(host).filter(|_| ask.posted.is_none()).map(|site| site.answer(ask))
     }
 
     pub(crate) fn site(&self, host: &str) -> Option<&Site> {

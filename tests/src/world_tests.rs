@@ -14,7 +14,7 @@ fn world(articles: u64, seed: u64) -> anyhow::Result<World> {
 
 fn get(world: &World, host: &str, target: &str) -> Answer {
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
-    let ask = Ask { path, query, empty_list: false };
+    let ask = Ask { path, query, empty_list: false, headers: &http::HeaderMap::new(), posted: None };
     world.site(host).map_or_else(Answer::missing, |site| site.answer(&ask))
 }
 
@@ -32,6 +32,11 @@ fn list_page(host: &str, list: &str, page: u64) -> String {
     }
 }
 
+/// The hosts of gkmlpt have lists of JSON and tests of their own.
+fn is_html(host: &str) -> bool {
+    host != crate::feeds::HOST && crate::gkmlpt::places().iter().all(|place| place.0 != host)
+}
+
 fn text(answer: &Answer) -> String {
     let utf8 = std::str::from_utf8(&answer.body).map(str::to_owned);
     utf8.unwrap_or_else(|_| encoding_rs::GB18030.decode(&answer.body).0.into_owned())
@@ -41,7 +46,7 @@ fn text(answer: &Answer) -> String {
 fn every_list_page_holds_its_own_posts_and_no_others() -> anyhow::Result<()> {
     let world = world(173, 1)?;
     for host in world.hosts() {
-        let Some(site) = world.site(&host) else { continue };
+        let Some(site) = world.site(&host).filter(|_| is_html(&host)) else { continue };
         let mut posts = BTreeSet::new();
         for (index, column) in site.columns.iter().enumerate() {
             let (total, pages) = site.extent(index);
@@ -83,7 +88,7 @@ fn every_listed_post_and_file_is_there_and_its_size_is_in_the_range() -> anyhow:
     let world = world(60, 4)?;
     let mut files = 0;
     for host in world.hosts() {
-        let Some(site) = world.site(&host) else { continue };
+        let Some(site) = world.site(&host).filter(|_| is_html(&host)) else { continue };
         for head in (0..site.columns.len()).flat_map(|column| site.rows(column, 0, 100)) {
             let path = site.family.post_path(site, &head);
             let page = get(&world, &host, &path);

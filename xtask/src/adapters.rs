@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use wit_component::ComponentEncoder;
 
+use crate::examples;
 use crate::setup::{self, WASM_TARGET};
 use crate::steps::cargo;
 
@@ -38,7 +38,7 @@ pub fn run(workspace: &Path) -> Result<()> {
 
     let out = workspace.join("target/adapters");
     fs::create_dir_all(&out).with_context(|| format!("cannot create {}", out.display()))?;
-    let mut lock = BTreeMap::new();
+    let mut pins = Vec::new();
     for guest in &guests {
         let module = cargo_target.join(WASM_TARGET).join(PROFILE).join(&guest.module);
         let component = encode(&module)?;
@@ -52,15 +52,26 @@ pub fn run(workspace: &Path) -> Result<()> {
             &sha256[..12],
             if changed { "written" } else { "unchanged" },
         );
-        lock.insert(guest.name.clone(), pin(&file, &sha256, &guest.hosts));
+        pins.push((guest.name.clone(), sha256, guest.hosts.clone()));
     }
+    write_lock(&out, pins)?;
+    examples::run(workspace)
+}
+
+/// The lock of a directory of adapters: name, sha256 and granted hosts of each.
+pub fn write_lock(dir: &Path, pins: Vec<(String, String, Vec<String>)>) -> Result<()> {
+    let pins = pins.into_iter().map(|(name, sha256, hosts)| {
+        let file = format!("{name}.wasm");
+        (name, pin(&file, &sha256, &hosts))
+    });
+    let lock: BTreeMap<String, toml::Value> = pins.collect();
     let lock =
         toml::Table::from_iter([("adapters".to_owned(), toml::Value::Table(toml::Table::from_iter(lock)))]);
     let text = format!(
         "# The bundled adapters by their bytes; written by `cargo xtask adapters`.\n\n{}",
         toml::to_string(&lock).context("adapters.lock")?
     );
-    write_if_changed(&out.join("adapters.lock"), text.as_bytes())?;
+    write_if_changed(&dir.join("adapters.lock"), text.as_bytes())?;
     Ok(())
 }
 
@@ -128,13 +139,11 @@ fn build(workspace: &Path, guests: &[Guest]) -> Result<()> {
     Ok(())
 }
 
-/// A core module becomes a component: the contract's types are already inside it.
+/// A core module becomes a component.
 fn encode(module: &Path) -> Result<Vec<u8>> {
     let bytes = fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;
-    let mut encoder = ComponentEncoder::default();
-    encoder.validate(true);
-    encoder.module(&bytes).with_context(|| format!("{} is not made for the contract", module.display()))?;
-    encoder.encode().with_context(|| format!("{} cannot become a component", module.display()))
+    dibao_adapter_kit::encode(&bytes)
+        .with_context(|| format!("{} cannot become a component", module.display()))
 }
 
 fn pin(file: &str, sha256: &str, hosts: &[String]) -> toml::Value {
@@ -148,7 +157,7 @@ fn pin(file: &str, sha256: &str, hosts: &[String]) -> toml::Value {
 
 /// Replaces the file in one step, and leaves an equal one alone, so that whatever is built
 /// from it is not built again.
-fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool> {
+pub fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(false);
     }
@@ -161,6 +170,6 @@ fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::adapters;
+use crate::{adapters, python};
 
 /// Runs the experiments; `quick` for a short look, `only` for one of them.
 pub fn run(workspace: &Path, quick: bool, only: Option<&str>) -> Result<()> {
@@ -22,6 +22,11 @@ pub fn run(workspace: &Path, quick: bool, only: Option<&str>) -> Result<()> {
     }
     let mut bench = Command::new(release_dir(workspace)?.join("dibao-bench"));
     bench.arg("run").arg("--adapters").arg(workspace.join("target/adapters"));
+    if only.is_none_or(|only| only == "pages")
+        && let Some(python) = python::with_extractors(&adapters::target_dir(workspace)?)
+    {
+        bench.arg("--python").arg(python);
+    }
     if quick {
         bench.arg("--quick");
     }

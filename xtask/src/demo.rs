@@ -85,10 +85,26 @@ impl Demo<'_> {
         sites.retain(|path| path.extension().is_some_and(|ending| ending == "yaml"));
         sites.retain(|path| only.is_none_or(|name| path.ends_with(name)));
         sites.sort();
+        for site in sites.iter_mut().filter(|path| path.ends_with("govcn-policy.yaml")) {
+            *site = self.with_replica_key(site)?;
+        }
         arguments.extend(sites.iter().map(|path| path.display().to_string()));
         arguments.extend(extra.iter().map(|text| text.to_string()));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         self.dibao(&arguments)
+    }
+
+    /// The policy library with the public key of the replica's gateway: all that tells it from the real one.
+    fn with_replica_key(&self, site: &Path) -> Result<PathBuf> {
+        let text = fs::read_to_string(site).with_context(|| format!("cannot read {}", site.display()))?;
+        let (before, after) = text
+            .split_once("\nadapter_params:\n")
+            .with_context(|| format!("{} has no adapter_params to put a key into", site.display()))?;
+        let key = format!("  xxgk: {{ public_key: {} }}", self.replica.athena_public_key);
+        let copy = self.data.join("govcn-policy.yaml");
+        fs::write(&copy, format!("{before}\nadapter_params:\n{key}\n{after}"))
+            .with_context(|| format!("cannot write {}", copy.display()))?;
+        Ok(copy)
     }
 
     fn dibao(&self, arguments: &[&str]) -> Result<()> {
@@ -109,6 +125,7 @@ struct Replica {
     http: String,
     admin: String,
     ca_pem: String,
+    athena_public_key: String,
 }
 
 impl Replica {
@@ -145,6 +162,7 @@ impl Replica {
             http: text("http_addr")?,
             admin: text("admin_addr")?,
             ca_pem: text("ca_pem")?,
+            athena_public_key: text("athena_public_key")?,
         })
     }
 

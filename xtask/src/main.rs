@@ -3,6 +3,8 @@
 mod adapters;
 mod bench;
 mod demo;
+mod examples;
+mod python;
 mod setup;
 mod steps;
 mod test;
@@ -22,7 +24,7 @@ struct Args {
 enum Command {
     /// Install what the build needs and is missing.
     Setup,
-    /// Build the bundled adapters into target/adapters.
+    /// Build the bundled adapters into target/adapters, and the examples in other languages.
     Adapters,
     /// Crawl replica sites on loopback: the main job, no network needed.
     Demo,
@@ -33,7 +35,7 @@ enum Command {
         /// A short run: fewer rounds, fewer articles.
         #[arg(long)]
         quick: bool,
-        /// Only `list`, `load` or `crawl`.
+        /// Only `list`, `languages`, `load`, `gate`, `pages` or `crawl`.
         #[arg(long)]
         only: Option<String>,
     },

@@ -13,7 +13,76 @@ pub const WASM_TARGET: &str = "wasm32-unknown-unknown";
 pub fn run() -> Result<()> {
     wasm_target()?;
     eprintln!("ready: {WASM_TARGET} is installed");
+    match openssl() {
+        Ok(()) => eprintln!("ready: OpenSSL's headers are installed (for the feature native-tls)"),
+        // Only a feature needs it, so its absence is said and is no failure.
+        Err(missing) => eprintln!("{missing}"),
+    }
+    match chromium() {
+        Ok(()) => eprintln!("ready: Chromium is installed (for sites that turn plain HTTP away)"),
+        Err(missing) => eprintln!("{missing}"),
+    }
+    match crate::examples::interpreters() {
+        Ok(()) => eprintln!("ready: Python and Node.js are installed (for the example adapters)"),
+        Err(missing) => eprintln!("{missing}"),
+    }
     Ok(())
+}
+
+/// Makes sure that there is a Chromium for the browser tier and its tests.
+pub fn chromium() -> Result<()> {
+    if has_chromium() || (install(&["chromium"]) && has_chromium()) {
+        return Ok(());
+    }
+    bail!(
+        "there is no Chromium here: install it (Debian: apt install chromium) or name it with DIBAO_CHROMIUM; everything else works without"
+    );
+}
+
+fn has_chromium() -> bool {
+    let named = std::env::var_os("DIBAO_CHROMIUM").is_some_and(|file| Path::new(&file).is_file());
+    let names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    named || std::env::split_paths(&path).any(|dir| names.iter().any(|name| dir.join(name).is_file()))
+}
+
+/// Installs packages of Debian, which only root can; false when that did not work.
+fn install(packages: &[&str]) -> bool {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout.trim_ascii() == b"0");
+    if !root {
+        return false;
+    }
+    eprintln!("installing {} …", packages.join(", "));
+    let apt = |args: &[&str]| {
+        let status = Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive").status();
+        matches!(status, Ok(status) if status.success())
+    };
+    let wanted = [&["install", "--yes", "--no-install-recommends"], packages].concat();
+    // A machine that was never asked has no lists of packages.
+    apt(&wanted) || (apt(&["update"]) && apt(&wanted))
+}
+
+/// Makes sure that the feature `native-tls` can be built and tested: headers of OpenSSL, pkg-config, the program.
+pub fn openssl() -> Result<()> {
+    if has_openssl() {
+        return Ok(());
+    }
+    let packages = ["libssl-dev", "pkg-config", "openssl"];
+    if install(&packages) && has_openssl() {
+        return Ok(());
+    }
+    bail!(
+        "the feature native-tls cannot be built here: install OpenSSL's headers (Debian: apt install {})",
+        packages.join(" ")
+    );
+}
+
+fn has_openssl() -> bool {
+    let works = |program: &str, args: &[&str]| {
+        let quiet = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        matches!(quiet, Ok(status) if status.success())
+    };
+    works("pkg-config", &["--exists", "openssl"]) && works("openssl", &["version"])
 }
 
 /// Makes sure that the standard library for adapters is there.

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::adapters;
+use crate::setup;
 use crate::steps::{cargo, run, step};
 
 /// Formatting, lints, adapters, then every unit, property, document and end-to-end test.
@@ -23,5 +24,25 @@ pub fn run_all(workspace: &Path) -> Result<()> {
             .args(["doc", "--workspace", "--no-deps", "--quiet"])
             .env("RUSTDOCFLAGS", "-D warnings"))
     })?;
-    step("tests", || run(cargo(workspace).args(["test", "--workspace"])))
+    // Its tests are among the others. Without it they say so and are skipped, but on CI nothing is.
+    step("Chromium", || match setup::chromium() {
+        Err(missing) if std::env::var_os("CI").is_none() => {
+            eprintln!("{missing}");
+            Ok(())
+        }
+        found => found,
+    })?;
+    step("tests", || run(cargo(workspace).args(["test", "--workspace"])))?;
+    step("an old host, with OpenSSL", || {
+        setup::openssl()?;
+        run(cargo(workspace).args([
+            "test",
+            "-p",
+            "dibao",
+            "--features",
+            "native-tls",
+            "--test",
+            "native_tls",
+        ]))
+    })
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::contract::Failure;
+use super::{Cost, LogLine};
 use crate::error::ErrorClass;
 
 /// An adapter was refused, could not be loaded, or does not accept its settings.
@@ -65,7 +66,7 @@ pub enum AdapterError {
         import: String,
     },
     /// Made for another version of the contract.
-    #[error("{origin}: made for {found}, this host speaks dibao:adapter@{supported}; rebuild the adapter against adapters-wit/wit/v0.1, or use a host of its version", supported = super::CONTRACT_VERSION)]
+    #[error("{origin}: made for {found}, this dibao speaks dibao:adapter@{supported}; {}", upgrade(found), supported = super::CONTRACT_VERSION)]
     WrongVersion {
         /// Where from.
         origin: String,
@@ -223,6 +224,23 @@ impl AdapterError {
     }
 }
 
+/// Which side has to move when the versions differ.
+fn upgrade(found: &str) -> String {
+    let version = |text: &str| -> Option<Vec<u64>> {
+        let text = text.rsplit_once('@').map_or(text, |(_, version)| version);
+        text.split(['-', '+']).next()?.split('.').map(|part| part.parse().ok()).collect()
+    };
+    let ours = super::CONTRACT_VERSION;
+    match (version(found), version(ours)) {
+        (Some(theirs), Some(our)) if theirs > our => format!(
+            "the adapter is newer: upgrade dibao, or ask for a build of the adapter against contract {ours}"
+        ),
+        _ => format!(
+            "the adapter is older: upgrade the adapter, or rebuild it against contract {ours} (`dibao adapter build`)"
+        ),
+    }
+}
+
 /// Which wall of the sandbox an adapter ran into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -272,6 +290,10 @@ pub enum TurnError {
         step: &'static str,
         /// What it answered; one policy each.
         failure: Failure,
+        /// What it logged.
+        log: Vec<LogLine>,
+        /// What the turn cost, when the host measures.
+        cost: Option<Box<Cost>>,
     },
     /// The adapter ran into a wall; its instance is gone, the host goes on.
     #[error("adapter {adapter}, {step}: {kind}: {reason}")]

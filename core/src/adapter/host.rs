@@ -28,6 +28,8 @@ pub struct HostOptions {
     pub cache_dir: Option<PathBuf>,
     /// What a turn may use.
     pub limits: Limits,
+    /// Counts what each turn costs ([`Cost`](super::Cost)): for authors, because counting slows guests down.
+    pub measure: bool,
 }
 
 /// Loads adapters and runs their turns. Cheap to clone; the last clone stops the ticker.
@@ -39,6 +41,7 @@ pub struct AdapterHost {
 pub(super) struct Inner {
     pub limits: Limits,
     pub gate: Gate,
+    pub measure: bool,
     cache: Option<Cache>,
     pooled: Room,
     roomy: Room,
@@ -54,26 +57,27 @@ impl AdapterHost {
     /// Sets up the engines. Compiles nothing.
     pub fn new(options: HostOptions) -> Result<Self, AdapterError> {
         let failed = |error: wasmtime::Error| AdapterError::Host(format!("{error:#}"));
-        let limits = options.limits;
+        let (limits, measure) = (options.limits, options.measure);
         let cache = options.cache_dir.map(open_cache).transpose()?;
 
-        let mut config = base_config(limits.stack, cache.clone());
+        let mut config = base_config(limits.stack, cache.clone(), measure);
         config.allocation_strategy(pool(&limits));
         // A pool reserves address space. Where that is scarce (`ulimit -v`), slower is better than not at all.
         let engine = Engine::new(&config).or_else(|error| {
             tracing::warn!("no pool for adapter instances, allocating on demand: {error:#}");
-            Engine::new(&base_config(limits.stack, cache.clone()))
+            Engine::new(&base_config(limits.stack, cache.clone(), measure))
         });
         let pooled = Room::new(engine.map_err(failed)?, false).map_err(failed)?;
 
-        let roomy = Engine::new(&base_config(limits.interpreted_stack, cache.clone())).map_err(failed)?;
+        let roomy =
+            Engine::new(&base_config(limits.interpreted_stack, cache.clone(), measure)).map_err(failed)?;
         let roomy = Room::new(roomy, true).map_err(failed)?;
 
         let gate =
             Gate::new(limits.concurrent_turns).map_err(|error| AdapterError::Host(error.to_string()))?;
         gate.add(&pooled.engine);
         gate.add(&roomy.engine);
-        Ok(AdapterHost { inner: Arc::new(Inner { limits, gate, cache, pooled, roomy }) })
+        Ok(AdapterHost { inner: Arc::new(Inner { limits, gate, measure, cache, pooled, roomy }) })
     }
 
     /// What the bytes are and want, before anything is compiled.
@@ -146,11 +150,12 @@ fn open_cache(dir: PathBuf) -> Result<Cache, AdapterError> {
     Cache::new(config).map_err(|error| AdapterError::Host(format!("cache {}: {error:#}", dir.display())))
 }
 
-fn base_config(stack: usize, cache: Option<Cache>) -> Config {
+fn base_config(stack: usize, cache: Option<Cache>, measure: bool) -> Config {
     let mut config = Config::new();
     config
         .cache(cache)
         .epoch_interruption(true)
+        .consume_fuel(measure)
         .max_wasm_stack(stack)
         .memory_init_cow(true)
         .cranelift_opt_level(OptLevel::Speed)

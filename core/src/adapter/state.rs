@@ -6,13 +6,16 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::time::Instant;
 
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::bindings::dibao::adapter::{charset, html, log, types};
 use super::contract::Level;
+use super::cost::Cost;
 use super::limits::{Limits, Meter};
+use super::said::Said;
 use crate::extract::Pages;
 
 /// A line that an adapter logged.
@@ -71,6 +74,10 @@ impl Log {
 pub(super) struct State {
     pub meter: Meter,
     pub log: Log,
+    /// What the host did for this guest; none when nobody counts.
+    pub cost: Option<Cost>,
+    /// What it prints, by WASI.
+    pub said: Said,
     /// Only for guests that import WASI.
     pub wasi: Option<(WasiCtx, ResourceTable)>,
 }
@@ -121,11 +128,22 @@ impl html::Host for State {
         row: Option<String>,
         queries: Vec<html::Query>,
     ) -> wasmtime::Result<Result<html::Table, String>> {
-        pages(|pages| pages.select(&page, row.as_deref(), &queries).map_err(|error| error.to_string()))
+        let began = self.cost.is_some().then(Instant::now);
+        let found =
+            pages(|pages| pages.select(&page, row.as_deref(), &queries).map_err(|error| error.to_string()));
+        if let (Some(began), Some(cost)) = (began, &mut self.cost) {
+            cost.selected(began.elapsed(), row.as_deref(), &queries);
+        }
+        found
     }
 
     fn text(&mut self, page: html::Page) -> wasmtime::Result<Result<String, String>> {
-        pages(|pages| pages.text(&page).map_err(|error| error.to_string()))
+        let began = Instant::now();
+        let text = pages(|pages| pages.text(&page).map_err(|error| error.to_string()));
+        if let Some(cost) = &mut self.cost {
+            cost.host += began.elapsed();
+        }
+        text
     }
 }
 
@@ -145,7 +163,7 @@ impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         // Only linkers of interpreted guests lead here, and their stores always have one; were it missing, they
         // get the same nothing.
-        let (ctx, table) = self.wasi.get_or_insert_with(|| super::wasi::nothing(0, &[]));
+        let (ctx, table) = self.wasi.get_or_insert_with(|| super::wasi::nothing(0, &[], &self.said));
         WasiCtxView { ctx, table }
     }
 }

@@ -11,16 +11,21 @@ use wasmtime::{Store, Trap};
 
 use super::bindings::AdapterPre;
 use super::contract::{About, Article, Context, DetailStep, Entry, Failure, ListStep, Page, Reply, Request};
+use super::cost::Cost;
 use super::gate::TICK;
 use super::host::Inner;
 use super::limits::{Denied, Meter};
 use super::load::Adapter;
+use super::said::Said;
 use super::state::{Lent, Log, LogLine, State};
 use super::{TrapKind, TurnError, validate, wasi};
 use crate::extract::Pages;
 
 /// Traps in a row after which an adapter is no longer called: one may be the page, three are the adapter.
 const QUARANTINE: u32 = 3;
+
+/// A step that needs more turns than this is going in circles.
+pub const MAX_TURNS: usize = 8;
 
 /// Which function of the contract to call.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +60,8 @@ pub struct Turn {
     pub session: Vec<u8>,
     /// What the adapter logged, and what the host has to say about dropped rows.
     pub log: Vec<LogLine>,
+    /// What it cost, when the host measures.
+    pub cost: Option<Cost>,
 }
 
 /// What to do next. All values are within the limits of `validate`.
@@ -67,6 +74,9 @@ pub enum Step {
     /// The document is done.
     Article(Article),
 }
+
+/// A failure of the contract, with what was logged and what it cost.
+type Refusal = (Failure, Vec<LogLine>, Option<Cost>);
 
 /// Why a call ended without an answer.
 type Fall = (TrapKind, String);
@@ -121,13 +131,15 @@ impl Adapter {
                 traps.0 = 0;
                 Ok(turn)
             }
-            Ok(Err(failure)) => {
+            Ok(Err((failure, log, cost))) => {
                 // To give up with a reason is a good answer.
                 traps.0 = 0;
                 Err(TurnError::Failure {
                     adapter: adapter.clone(),
                     step,
                     failure: validate::failure(failure),
+                    log,
+                    cost: cost.map(Box::new),
                 })
             }
             Err((kind, reason)) => {
@@ -151,7 +163,7 @@ impl Seat<'_> {
     /// `describe()`, at the beginning of time and without any page.
     pub fn describe(&self) -> Result<About, Fall> {
         self.call(0, &[], |adapter, store| adapter.dibao_adapter_site().call_describe(store))
-            .map(|(about, _)| about)
+            .map(|(about, _, _)| about)
     }
 
     fn turn(
@@ -160,17 +172,17 @@ impl Seat<'_> {
         call: Call<'_>,
         replies: &[Reply],
         pages: &Rc<Pages>,
-    ) -> Result<Result<Turn, Failure>, Fall> {
+    ) -> Result<Result<Turn, Refusal>, Fall> {
         let _lent = Lent::new(pages);
         let base = replies.last().map_or(ctx.base.as_str(), |reply| reply.url.as_str());
         let invalid = |reason| (TrapKind::Invalid, reason);
-        let (step, session, mut log) = match call {
+        let (step, session, mut log, cost) = match call {
             Call::List { cursor } => {
-                let (answer, log) = self.call(ctx.now, &ctx.seed, |adapter, store| {
+                let (answer, log, cost) = self.call(ctx.now, &ctx.seed, |adapter, store| {
                     adapter.dibao_adapter_site().call_list_page(store, ctx, cursor, replies)
                 })?;
                 match answer {
-                    Err(failure) => return Ok(Err(failure)),
+                    Err(failure) => return Ok(Err((failure, log.finish(), cost))),
                     Ok(turn) => (
                         match turn.step {
                             ListStep::Fetch(requests) => Step::Fetch(requests),
@@ -178,15 +190,16 @@ impl Seat<'_> {
                         },
                         turn.session,
                         log,
+                        cost,
                     ),
                 }
             }
             Call::Detail { entry } => {
-                let (answer, log) = self.call(ctx.now, &ctx.seed, |adapter, store| {
+                let (answer, log, cost) = self.call(ctx.now, &ctx.seed, |adapter, store| {
                     adapter.dibao_adapter_site().call_detail(store, ctx, entry, replies)
                 })?;
                 match answer {
-                    Err(failure) => return Ok(Err(failure)),
+                    Err(failure) => return Ok(Err((failure, log.finish(), cost))),
                     Ok(turn) => (
                         match turn.step {
                             DetailStep::Fetch(requests) => Step::Fetch(requests),
@@ -194,6 +207,7 @@ impl Seat<'_> {
                         },
                         turn.session,
                         log,
+                        cost,
                     ),
                 }
             }
@@ -203,7 +217,7 @@ impl Seat<'_> {
         for remark in remarks {
             log.push(super::contract::Level::Warn, &remark);
         }
-        Ok(Ok(Turn { step, session, log: log.finish() }))
+        Ok(Ok(Turn { step, session, log: log.finish(), cost }))
     }
 
     /// Seats a fresh instance, calls it, and takes it away again.
@@ -212,18 +226,25 @@ impl Seat<'_> {
         now: u64,
         seed: &[u8],
         run: impl FnOnce(&super::bindings::Adapter, &mut Store<State>) -> wasmtime::Result<R>,
-    ) -> Result<(R, Log), Fall> {
+    ) -> Result<(R, Log, Option<Cost>), Fall> {
         let limits = &self.host.limits;
         let _place = self.host.gate.enter();
+        let said = Said::default();
         let state = State {
             meter: Meter::new(self.memory, limits.table_elements, self.interpreted),
             log: Log::new(limits),
-            wasi: self.interpreted.then(|| wasi::nothing(now, seed)),
+            cost: self.host.measure.then(Cost::default),
+            wasi: self.interpreted.then(|| wasi::nothing(now, seed, &said)),
+            said,
         };
         let mut store = Store::new(self.pre.engine(), state);
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.result_bytes);
         store.epoch_deadline_trap();
+        if self.host.measure {
+            // Counted, not rationed: what ends a turn is its deadline.
+            store.set_fuel(u64::MAX).map_err(|error| (TrapKind::Trap, error.to_string()))?;
+        }
         // One more: the tick under way has begun already.
         let ticks = self.deadline.as_nanos().div_ceil(TICK.as_nanos());
         store.set_epoch_deadline(u64::try_from(ticks).unwrap_or(u64::MAX / 2).saturating_add(1));
@@ -235,11 +256,16 @@ impl Seat<'_> {
             run(&adapter, &mut store)
         }));
         match outcome {
-            Ok(Ok(answer)) => Ok((answer, store.into_data().log)),
+            Ok(Ok(answer)) => {
+                let left = store.get_fuel().unwrap_or(u64::MAX);
+                let State { mut log, cost, said, .. } = store.into_data();
+                said.lines().iter().for_each(|line| log.push(super::contract::Level::Debug, line));
+                Ok((answer, log, cost.map(|cost| Cost { fuel: u64::MAX - left, ..cost })))
+            }
             Ok(Err(error)) => {
-                let State { meter, log, .. } = store.data();
+                let State { meter, log, said, .. } = store.data();
                 let (kind, mut reason) = name(&error, started, meter.denied, self);
-                if let Some(words) = log.last_words() {
+                if let Some(words) = log.last_words().map(str::to_owned).or_else(|| said.last_words()) {
                     reason = format!("{reason}; its last words: {words}");
                 }
                 Err((kind, reason))

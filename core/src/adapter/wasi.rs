@@ -1,6 +1,6 @@
 //! WASI for guests that bring an interpreter: everything is there, nothing leads anywhere.
 //!
-//! No files, no environment, no arguments, closed standard streams, no sockets, no names. The clocks
+//! No files, no environment, no arguments, no sockets, no names; what it prints goes to the turn's log. The clocks
 //! stand at `context.now`, randomness comes from `context.seed`: an interpreted adapter is as repeatable as a
 //! compiled one. As time stands still, a wait is over at once: otherwise a guest could sleep through
 //! its deadline in a host call.
@@ -10,11 +10,12 @@ use std::time::Duration;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::clocks::{HostMonotonicClock, HostWallClock, WasiClocksCtxView, WasiClocksView};
 use wasmtime_wasi::p2::bindings::clocks::monotonic_clock;
-use wasmtime_wasi::p2::pipe::{ClosedInputStream, ClosedOutputStream};
+use wasmtime_wasi::p2::pipe::ClosedInputStream;
 use wasmtime_wasi::p2::{self, DynPollable};
 use wasmtime_wasi::random::Deterministic;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder};
 
+use super::said::Said;
 use super::state::State;
 use crate::clock::{Entropy, SeededEntropy};
 
@@ -34,14 +35,14 @@ pub(super) fn link(linker: &mut Linker<State>) -> wasmtime::Result<()> {
 }
 
 /// The context that grants nothing.
-pub(super) fn nothing(now: u64, seed: &[u8]) -> (WasiCtx, ResourceTable) {
+pub(super) fn nothing(now: u64, seed: &[u8], said: &Said) -> (WasiCtx, ResourceTable) {
     let random = expand(seed);
     let mut start = [0; 16];
     start.copy_from_slice(&random[..16]);
     let context = WasiCtxBuilder::new()
         .stdin(ClosedInputStream)
-        .stdout(ClosedOutputStream)
-        .stderr(ClosedOutputStream)
+        .stdout(said.clone())
+        .stderr(said.clone())
         .allow_tcp(false)
         .allow_udp(false)
         .allow_ip_name_lookup(false)

@@ -8,15 +8,15 @@ use super::error::{ConfigError, Place, suggestion};
 use super::model::{ColumnDefaults, Detail, ListJson, ListSelector, Pagination, PaginationKind, SiteConfig};
 use super::place;
 use super::resolve::reading;
+use crate::model::Pace;
+use crate::schedule::cron::CronExpr;
 
 /// No list is read further than this, whatever the file says (S2-21).
 pub const HARD_MAX_PAGES: u32 = 500;
 /// Longest name of a site or column: both together are a file name.
 const LONGEST_SLUG: usize = 64;
-/// Most requests under way to one site that a file may ask for; these hosts are small.
-const MOST_CONCURRENCY: u32 = 16;
-/// Longest pause between two requests: a day. Beyond it a schedule is meant.
-const LONGEST_INTERVAL: f64 = 86_400.0;
+/// Longest `user_agent`; servers refuse long header lines.
+const LONGEST_AGENT: usize = 512;
 
 /// Checks a whole site file.
 pub(crate) fn site(site: &SiteConfig) -> Result<(), ConfigError> {
@@ -33,15 +33,8 @@ pub(crate) fn site(site: &SiteConfig) -> Result<(), ConfigError> {
         return Err(check.invalid("site_name", "the name is empty", "write the site's name"));
     }
     check.absolute("base_url", &site.base_url)?;
-    if site.concurrency == 0 || site.concurrency > MOST_CONCURRENCY {
-        return Err(check.invalid(
-            "concurrency",
-            &format!("{} requests at a time", site.concurrency),
-            &format!("write a number from 1 to {MOST_CONCURRENCY}"),
-        ));
-    }
-    check.seconds("interval_sec", site.interval_sec)?;
-    check.seconds("interval_jitter_sec", site.interval_jitter_sec)?;
+    check.pace("", &site.pace())?;
+    check.reach()?;
     check.schedule("schedule", site.schedule.as_deref())?;
     for (index, host) in site.hosts.iter().enumerate() {
         check.host(&format!("hosts[{index}]"), host)?;
@@ -87,8 +80,7 @@ impl Check<'_> {
                 column.detail.as_ref(),
             )?;
             self.schedule(&at("schedule"), column.schedule.as_deref())?;
-            self.seconds(&at("interval_sec"), column.interval_sec)?;
-            self.seconds(&at("interval_jitter_sec"), column.interval_jitter_sec)?;
+            self.pace(&at(""), &column.pace())?;
             if column.stop_after_duplicates == Some(0) {
                 return Err(self.invalid(
                     &at("stop_after_duplicates"),
@@ -409,29 +401,60 @@ impl Check<'_> {
         ))
     }
 
-    fn seconds(&self, path: &str, seconds: Option<f64>) -> Result<(), ConfigError> {
-        match seconds {
-            Some(s) if !(0.0..=LONGEST_INTERVAL).contains(&s) => Err(self.invalid(
-                path,
-                &format!("{s} seconds"),
-                &format!("write a number from 0 to {LONGEST_INTERVAL}"),
-            )),
-            _ => Ok(()),
+    /// The pace of one level; `at` leads to it and ends in a dot.
+    fn pace(&self, at: &str, pace: &Pace) -> Result<(), ConfigError> {
+        match pace.fault() {
+            Some((key, message, fix)) => Err(self.invalid(&format!("{at}{key}"), &message, &fix)),
+            None => Ok(()),
         }
+    }
+
+    /// How the site's hosts are reached.
+    fn reach(&self) -> Result<(), ConfigError> {
+        if let Some(agent) = &self.site.user_agent {
+            let sendable = agent.bytes().all(|byte| matches!(byte, 0x20..=0x7e));
+            if agent.trim().is_empty() || agent.len() > LONGEST_AGENT || !sendable {
+                return Err(self.invalid(
+                    "user_agent",
+                    "it cannot be sent",
+                    &format!(
+                        "write one line of at most {LONGEST_AGENT} plain letters, with a way to reach you"
+                    ),
+                ));
+            }
+        }
+        if let Some(browser) = &self.site.browser {
+            if let Some(css) = &browser.wait_for {
+                self.selector("browser.wait_for", css)?;
+                if css.contains("::") {
+                    return Err(self.invalid(
+                        "browser.wait_for",
+                        "it is an element that is waited for",
+                        "remove the ending that begins with `::`",
+                    ));
+                }
+            }
+            if browser.scroll > crate::fetch::Rendering::MOST_SCROLLS {
+                return Err(self.invalid("browser.scroll", "that is no list's length", "write 0 to 100"));
+            }
+        }
+        if let Some(proxy) = &self.site.proxy {
+            crate::fetch::Wire::proxy_of(proxy)
+                .map_err(|why| self.invalid("proxy", &why, "write http://host:port or socks5://host:port"))?;
+        }
+        if self.site.ca_file.as_deref().is_some_and(|file| file.trim().is_empty()) {
+            return Err(self.invalid("ca_file", "the name is empty", "write the name of a PEM file"));
+        }
+        Ok(())
     }
 
     fn schedule(&self, path: &str, schedule: Option<&str>) -> Result<(), ConfigError> {
         let Some(cron) = schedule else { return Ok(()) };
-        let known = |c: char| c.is_ascii_alphanumeric() || "*/,-#?".contains(c);
-        let fields: Vec<&str> = cron.split_whitespace().collect();
-        if fields.len() == 5 && fields.iter().all(|field| field.chars().all(known)) {
-            return Ok(());
-        }
-        Err(self.invalid(
-            path,
-            &format!("`{cron}` is not a cron expression"),
-            "write minute, hour, day, month and weekday: `0 7 * * *`",
-        ))
+        // What is accepted here is what will be run (S3-8).
+        let Err(error) = CronExpr::parse(cron) else { return Ok(()) };
+        let place = error.field.map(|field| format!(" (its {field})")).unwrap_or_default();
+        let message = format!("`{cron}` is not a cron expression{place}: `{}` {}", error.text, error.message);
+        Err(self.invalid(path, &message, &error.fix))
     }
 
     fn invalid(&self, path: &str, message: &str, fix: &str) -> ConfigError {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::model::{Column, SiteConfig, Strategy};
-use crate::model::{Site, Target};
+use crate::model::{Pace, Site, Target};
 
 /// The YAML from which the same rows can be made.
 pub fn export_site(site: &Site, targets: &[Target]) -> String {
@@ -20,7 +20,9 @@ pub fn export_site(site: &Site, targets: &[Target]) -> String {
     config.schedule.clone_from(&site.schedule);
     config.enabled = site.enabled;
     config.respect_robots = site.respect_robots;
-    config.concurrency = site.concurrency;
+    if config.concurrency.unwrap_or(1) != site.concurrency {
+        config.concurrency = Some(site.concurrency);
+    }
     config.hosts.clone_from(&site.hosts);
 
     // A target without a pace of its own cannot be said beside one of the site.
@@ -44,6 +46,7 @@ pub fn export_site(site: &Site, targets: &[Target]) -> String {
             update(column, target, as_written.as_ref(), &site.adapter);
             column.interval_sec = target.interval_sec.filter(|own| Some(*own) != pace);
             column.interval_jitter_sec = target.interval_jitter_sec.filter(|own| Some(*own) != jitter);
+            by_hand(column, &target.pace);
         }
     }
     serde_saphyr::to_string(&config).unwrap_or_default()
@@ -77,6 +80,19 @@ fn update(column: &mut Column, target: &Target, as_written: Option<&Target>, ada
     if as_written.is_none_or(|written| written.config != target.config) {
         write_out(column, &target.config, adapter);
     }
+}
+
+/// What the operator set about the pace is the column's word in the file.
+fn by_hand(column: &mut Column, pace: &Pace) {
+    column.profile = pace.profile.or(column.profile);
+    column.interval_sec = pace.interval_sec.or(column.interval_sec);
+    column.interval_jitter_sec = pace.interval_jitter_sec.or(column.interval_jitter_sec);
+    column.concurrency = pace.concurrency.or(column.concurrency);
+    column.rps = pace.rps.or(column.rps);
+    column.burst = pace.burst.or(column.burst);
+    column.throttle_by = pace.throttle_by.or(column.throttle_by);
+    column.attachment_interval_cap_sec =
+        pace.attachment_interval_cap_sec.or(column.attachment_interval_cap_sec);
 }
 
 /// The settings differ from what the file would give: they are written in full.
@@ -113,9 +129,20 @@ fn bare(site: &Site) -> SiteConfig {
         adapter: Some(site.adapter.clone()),
         adapter_params: Map::new(),
         default_strategy: strategy(&site.strategy),
-        concurrency: site.concurrency,
+        concurrency: Some(site.concurrency),
+        profile: None,
         interval_sec: None,
         interval_jitter_sec: None,
+        rps: None,
+        burst: None,
+        throttle_by: None,
+        attachment_interval_cap_sec: None,
+        user_agent: None,
+        ip_family: None,
+        browser: None,
+        proxy: None,
+        ca_file: None,
+        tls: None,
         enabled: site.enabled,
         respect_robots: site.respect_robots,
         hosts: site.hosts.clone(),

@@ -9,6 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::fetch::{IpFamily, Profile, Rendering, ThrottleKey, Tls};
+use crate::model::Pace;
+
 /// The adapter of sites that name none (S2-52).
 pub const DEFAULT_ADAPTER: &str = "yaml-css";
 
@@ -31,15 +34,50 @@ pub struct SiteConfig {
     /// How pages are fetched.
     #[serde(default)]
     pub default_strategy: Strategy,
+    /// A named set of limits, for what is not said beside it: `polite` (one at a time, 5 s apart) or `fast`
+    /// (ten at a time, ten a second).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// How many requests may be under way to the site's host.
-    #[serde(default = "one")]
-    pub concurrency: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
     /// Seconds between requests, for columns that say nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_sec: Option<f64>,
     /// Up to this many seconds are added at random to each interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_jitter_sec: Option<f64>,
+    /// Requests per second over longer times, beside the interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rps: Option<f64>,
+    /// Requests that may start at once before `rps` holds them back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
+    /// What shares one pace: each host (`host`), or all hosts under one registrable domain (`domain`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttle_by: Option<ThrottleKey>,
+    /// The longest an attachment waits for the interval, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attachment_interval_cap_sec: Option<f64>,
+    /// Says who is asking, in place of the engine's own words; robots.txt is read under this name too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_agent: Option<String>,
+    /// Which of a host's addresses are used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip_family: Option<IpFamily>,
+    /// A proxy for this site: `http://host:port` or `socks5://host:port`. None is ever taken from the environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// Certificate authorities trusted for this site beside those of the web: a PEM file, relative to the site
+    /// file, or the PEM text itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<String>,
+    /// What encrypts: `rustls`, or `native` (OpenSSL) for hosts that rustls refuses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
+    /// What a browser does with the site's pages, where one fetches them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser: Option<Rendering>,
     /// Off: nothing of the site is crawled.
     #[serde(default = "yes")]
     pub enabled: bool,
@@ -179,12 +217,31 @@ pub struct Column {
     /// Cron expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// A named set of limits, for what is not said beside it: `polite` (one at a time, 5 s apart) or `fast`
+    /// (ten at a time, ten a second).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// Seconds between requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_sec: Option<f64>,
     /// Up to this many seconds are added at random to each interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_jitter_sec: Option<f64>,
+    /// How many requests may be under way to the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
+    /// Requests per second over longer times, beside the interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rps: Option<f64>,
+    /// Requests that may start at once before `rps` holds them back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
+    /// What shares one pace: each host (`host`), or all hosts under one registrable domain (`domain`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttle_by: Option<ThrottleKey>,
+    /// The longest an attachment waits for the interval, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attachment_interval_cap_sec: Option<f64>,
     /// Off: not crawled.
     #[serde(default = "yes")]
     pub enabled: bool,
@@ -308,13 +365,41 @@ pub struct Detail {
     pub fields: BTreeMap<String, String>,
 }
 
+impl SiteConfig {
+    /// What it says about the pace.
+    pub fn pace(&self) -> Pace {
+        Pace {
+            profile: self.profile,
+            interval_sec: self.interval_sec,
+            interval_jitter_sec: self.interval_jitter_sec,
+            concurrency: self.concurrency,
+            rps: self.rps,
+            burst: self.burst,
+            throttle_by: self.throttle_by,
+            attachment_interval_cap_sec: self.attachment_interval_cap_sec,
+        }
+    }
+}
+
+impl Column {
+    /// What it says about the pace.
+    pub fn pace(&self) -> Pace {
+        Pace {
+            profile: self.profile,
+            interval_sec: self.interval_sec,
+            interval_jitter_sec: self.interval_jitter_sec,
+            concurrency: self.concurrency,
+            rps: self.rps,
+            burst: self.burst,
+            throttle_by: self.throttle_by,
+            attachment_interval_cap_sec: self.attachment_interval_cap_sec,
+        }
+    }
+}
+
 /// The JSON Schema of site files, for editors and for `dibao site schema`.
 pub fn site_schema() -> Value {
     schemars::schema_for!(SiteConfig).to_value()
-}
-
-fn one() -> u32 {
-    1
 }
 
 fn yes() -> bool {

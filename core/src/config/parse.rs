@@ -9,6 +9,8 @@ use serde_saphyr::Error as YamlError;
 use super::check;
 use super::error::{ConfigError, Place, suggestion};
 use super::model::{Origin, SiteConfig};
+use super::place;
+use crate::fetch::Wire;
 
 /// Largest site file: the largest real ones have a few hundred columns and are below 100 KB.
 pub const MAX_FILE: u64 = 1024 * 1024;
@@ -33,7 +35,30 @@ pub fn load_site(path: impl AsRef<Path>) -> Result<SiteConfig, ConfigError> {
             error.utf8_error().valid_up_to()
         ),
     })?;
-    parse_site(&text, &origin)
+    let mut site = parse_site(&text, &origin)?;
+    if let Some(named) = &site.ca_file {
+        // The text goes with the site: the store may be used where the file is not.
+        let pem = read_pem(named, path.parent(), MAX_FILE)?;
+        Wire::roots_of(&pem).map_err(|message| ConfigError::Invalid {
+            place: Place { origin, at: place::locate(&text, "ca_file"), path: "ca_file".to_owned() },
+            message,
+            fix: "`openssl x509 -in FILE -text` shows what is in a file".to_owned(),
+        })?;
+        site.ca_file = Some(pem);
+    }
+    Ok(site)
+}
+
+/// The PEM text that a `ca_file` names, or is; a relative name is relative to `beside`.
+pub(crate) fn read_pem(named: &str, beside: Option<&Path>, limit: u64) -> Result<String, ConfigError> {
+    if named.contains("-----BEGIN ") {
+        return Ok(named.to_owned());
+    }
+    let path = beside.map_or_else(|| Path::new(named).to_path_buf(), |dir| dir.join(named));
+    let read = |source| ConfigError::Read { origin: format!("ca_file {}", path.display()), source };
+    let mut text = String::new();
+    fs::File::open(&path).and_then(|file| file.take(limit).read_to_string(&mut text)).map_err(read)?;
+    Ok(text)
 }
 
 /// Reads and checks the text of a site file; `origin` names it in messages.

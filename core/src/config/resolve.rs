@@ -6,7 +6,13 @@ use url::Url;
 
 use super::error::{ConfigError, suggestion};
 use super::model::{Column, DEFAULT_ADAPTER, Detail, ListJson, ListSelector, Pagination, SiteConfig};
-use crate::model::{Site, Target};
+use crate::model::{FEEDS, Pace, Site, Target};
+
+/// Adapters whose settings take a column's own `list_url` and `pagination`: their lists are pages at an address.
+const LISTS_BY_ADDRESS: &[&str] = &[FEEDS];
+/// A feed is not always in order, and its rows are in hand anyway: so many known ones in a row end a run, which is a
+/// whole feed of the usual size and a page or two of one with an archive.
+const KNOWN_ROWS_OF_A_FEED: u32 = 50;
 
 /// How a column is read, wherever that was written.
 pub(crate) struct Reading<'a> {
@@ -117,7 +123,7 @@ impl SiteConfig {
             schedule: self.schedule.clone(),
             enabled: self.enabled,
             respect_robots: self.respect_robots,
-            concurrency: self.concurrency,
+            concurrency: self.concurrency.unwrap_or(1),
             hosts,
             yaml_path: None,
             source: self.to_json(),
@@ -157,7 +163,10 @@ impl SiteConfig {
         let column = self.column(column).unwrap_or(&unlisted);
         let pins = reading(self, column).list_selector.is_some_and(|list| list.pinned.is_some());
         Incremental {
-            stop_after_duplicates: column.stop_after_duplicates.or(pins.then_some(3)),
+            stop_after_duplicates: column
+                .stop_after_duplicates
+                .or(pins.then_some(3))
+                .or((self.adapter_name() == FEEDS).then_some(KNOWN_ROWS_OF_A_FEED)),
             full_sweep_every: column.full_sweep_every,
         }
     }
@@ -186,7 +195,7 @@ impl SiteConfig {
         let entry_url = self.absolute(self.list_url(column).as_deref().unwrap_or(&self.base_url))?;
         let config = match self.uses_yaml_css() {
             true => yaml_css(&entry_url, &reading),
-            false => self.foreign(column, &reading),
+            false => self.foreign(column, &reading, &entry_url),
         };
         let defaults = self.default_column.as_ref();
         Ok(Target {
@@ -200,9 +209,10 @@ impl SiteConfig {
             content_category: column.category.clone().or_else(|| defaults.and_then(|d| d.category.clone())),
             content_subcategory: column.subcategory.clone(),
             schedule: column.schedule.clone().or_else(|| defaults.and_then(|d| d.schedule.clone())),
-            // I14: target → column → site; the adapter and the engine come after.
+            // I14: what the file says; `pace` has the whole chain.
             interval_sec: column.interval_sec.or(self.interval_sec),
             interval_jitter_sec: column.interval_jitter_sec.or(self.interval_jitter_sec),
+            pace: Pace::default(),
             config,
             parser_override: column.parser_override.clone().map(Value::Object),
             enabled: column.enabled,
@@ -212,8 +222,15 @@ impl SiteConfig {
     }
 
     /// Settings of an adapter other than yaml-css: its own words, the column's over the site's.
-    fn foreign(&self, column: &Column, reading: &Reading<'_>) -> Value {
+    fn foreign(&self, column: &Column, reading: &Reading<'_>, entry_url: &str) -> Value {
         let mut config = Value::Object(self.adapter_params.clone());
+        if let (true, Value::Object(config)) = (LISTS_BY_ADDRESS.contains(&self.adapter_name()), &mut config)
+        {
+            config.insert("list_url".to_owned(), json!(entry_url));
+            if let Some(pagination) = reading.pagination {
+                config.insert("pagination".to_owned(), json!(pagination));
+            }
+        }
         if let Some(defaults) = &self.default_column {
             lay_over(&mut config, &Value::Object(defaults.params.clone()));
         }

@@ -119,6 +119,23 @@ fn every_mistake_names_its_place_and_its_fix() {
         ("span::text", "\"span[\"", "columns[0].list_selector.date", "not a selector"),
         ("ul.list > li", "ul.list > li::text", "columns[0].list_selector.row", "remove the ending"),
         ("interval_sec: 9", "interval_sec: -1", "columns[0].interval_sec", "from 0"),
+        ("interval_sec: 9", "rps: 0", "columns[0].rps", "0.001 to 100"),
+        ("interval_sec: 9", "burst: 0", "columns[0].burst", "1 to 100"),
+        ("interval_sec: 9", "concurrency: 17", "columns[0].concurrency", "1 to 16"),
+        ("interval_sec: 9", "profile: fsat", "bad.yaml:16:", "did you mean `fast`?"),
+        ("interval_sec: 9", "throttle_by: hosts", "bad.yaml:16:", "did you mean `host`?"),
+        ("interval_sec: 9", "intervall_sec: 9", "bad.yaml:16:5: unknown key", "did you mean `interval_sec`?"),
+        ("interval_sec: 4", "attachment_interval_cap_sec: -2", "bad.yaml:4:", "from 0 to 86400"),
+        ("interval_sec: 4", "user_agent: '例'", "bad.yaml:4:13: user_agent", "plain letters"),
+        ("interval_sec: 4", "proxy: 'https://p:1'", "bad.yaml:4:8: proxy", "socks5://host:port"),
+        ("interval_sec: 4", "ip_family: v5", "bad.yaml:4:", "did you mean `v4`?"),
+        ("interval_sec: 4", "browser: {wait_for: 'li['}", "browser.wait_for", "not a selector"),
+        ("interval_sec: 4", "browser: {wait_for: 'li::text'}", "browser.wait_for", "remove the ending"),
+        ("interval_sec: 4", "browser: {scroll: 101}", "browser.scroll", "0 to 100"),
+        ("interval_sec: 4", "browser: {block: [images]}", "bad.yaml:4:", "did you mean `image`?"),
+        ("interval_sec: 4", "browser: {wait: li}", "bad.yaml:4:", "known here: wait_for"),
+        ("interval_sec: 4", "tls: openssl", "bad.yaml:4:", "rustls, native"),
+        ("interval_sec: 4", "ca_file: ''", "bad.yaml:4:10: ca_file", "PEM file"),
         ("interval_sec: 9", "schedule: daily", "columns[0].schedule", "0 7 * * *"),
         ("interval_sec: 4", "hosts: ['https://x.cn/']", "hosts[0]", "host alone"),
         ("interval_sec: 4", "adapter_params: {x: 1}", "adapter_params", "adapter"),
@@ -135,6 +152,15 @@ fn every_mistake_names_its_place_and_its_fix() {
         let error = refusal(&text);
         assert!(error.contains(place) && error.contains(words), "{to}: {error}");
     }
+}
+
+#[test]
+fn what_a_browser_does_with_a_sites_pages_is_written_in_its_file() {
+    let said = "interval_sec: 4\nbrowser: {wait_for: 'ul.list > li', scroll: 5, block: [image, stylesheet]}";
+    let site = parse_site(&SMALL.replace("interval_sec: 4", said), "a.yaml").unwrap();
+    let rendering = site.browser.unwrap();
+    assert_eq!((rendering.wait_for.as_deref(), rendering.scroll), (Some("ul.list > li"), 5));
+    assert_eq!(rendering.block, Some(vec![crate::fetch::Part::Image, crate::fetch::Part::Stylesheet]));
 }
 
 #[test]
@@ -195,6 +221,39 @@ fn what_the_operator_changed_in_the_store_is_exported() {
 }
 
 #[test]
+fn the_pace_that_was_set_by_hand_is_exported_as_the_columns_own() {
+    let (site, mut targets) = rows(SMALL);
+    targets[1].pace = targets[1].pace.set(["interval_sec=30", "rps=0.5", "profile=fast"]).expect("good");
+    let (site_again, targets_again) = rows(&export_site(&site, &targets));
+    let (before, after) =
+        (PaceLayers::of(&site, &targets[1]), PaceLayers::of(&site_again, &targets_again[1]));
+    assert_eq!(after.effective().policy(), before.effective().policy());
+    assert_eq!(after.effective().rps.origin, SettingOrigin::Column);
+}
+
+#[test]
+fn a_ca_file_is_read_beside_the_site_file_and_goes_with_the_site() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("demo.yaml");
+    std::fs::write(&file, format!("{SMALL}ca_file: ca.pem\n")).expect("written");
+    let error = load_site(&file).expect_err("there is none").to_string();
+    assert!(error.contains("ca_file") && error.contains("ca.pem"), "{error}");
+    std::fs::write(dir.path().join("ca.pem"), "no certificate").expect("written");
+    let error = load_site(&file).expect_err("it is empty").to_string();
+    assert!(error.contains("ca_file") && error.contains("no certificate"), "{error}");
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let pem = rcgen::CertificateParams::new(["a.cn".to_owned()])
+        .expect("names")
+        .self_signed(&key)
+        .expect("one")
+        .pem();
+    std::fs::write(dir.path().join("ca.pem"), &pem).expect("written");
+    let (site, targets) = load_site(&file).expect("good").into_rows().expect("rows");
+    assert_eq!(site.source["ca_file"], pem);
+    assert_eq!(rows(&export_site(&site, &targets)).0.source["ca_file"], pem);
+}
+
+#[test]
 fn other_adapters_get_their_own_words() {
     let (site, targets) = rows(
         "site_id: qy\nsite_name: 清远\nbase_url: https://www.gdqy.gov.cn\ncms_adapter: gkmlpt\ndefault_strategy: httpx\n\
@@ -209,10 +268,6 @@ fn other_adapters_get_their_own_words() {
 fn the_bundled_site_files_are_good_and_fit_the_schema_and_the_adapter() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let schema = jsonschema::validator_for(&site_schema()).expect("a schema");
-    let adapter =
-        std::fs::read_to_string(root.join("adapters/yaml-css/config.schema.json")).expect("its schema");
-    let adapter = serde_json::from_str(&adapter).expect("JSON");
-    let adapter = jsonschema::validator_for(&adapter).expect("a schema");
     let mut files = 0;
     for file in std::fs::read_dir(root.join("sites")).expect("sites") {
         let path = file.expect("a file").path();
@@ -223,6 +278,10 @@ fn the_bundled_site_files_are_good_and_fit_the_schema_and_the_adapter() {
             panic!("{}: {error}", path.display());
         }
         let (row, targets) = site.into_rows().expect("rows");
+        let adapter = root.join("adapters").join(row.adapter.replace('_', "-")).join("config.schema.json");
+        let adapter = std::fs::read_to_string(adapter).expect("its schema");
+        let adapter = serde_json::from_str(&adapter).expect("JSON");
+        let adapter = jsonschema::validator_for(&adapter).expect("a schema");
         for target in &targets {
             if let Err(error) = adapter.validate(&target.config) {
                 panic!("{}: {error}", target.code);

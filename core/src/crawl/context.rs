@@ -8,10 +8,12 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::attachments::FILES_AT_ONCE;
+use super::enrich::Enricher;
 use super::report::CrawlEvent;
 use super::step::Bounds;
-use crate::adapter::{Adapter, contract};
+use crate::adapter::{Adapter, Live, contract};
 use crate::clock::{Clock, Entropy};
+use crate::deliver::Channels;
 use crate::fetch::escalate::Strategy;
 use crate::fetch::verdict::{Verdict, VerdictKind};
 use crate::fetch::{
@@ -25,8 +27,14 @@ use crate::store::{Files, Store};
 pub(crate) struct CrawlContext {
     pub store: Arc<dyn Store>,
     pub files: Files,
+    /// Who hears of new articles.
+    pub channels: Arc<Channels>,
+    /// Who adds to them.
+    pub enrichers: Arc<[Arc<dyn Enricher>]>,
     pub gate: Gate,
     pub adapter: Adapter,
+    /// In development: the adapter as its file is now.
+    pub live: Option<Arc<Live>>,
     /// How many turns of adapters may run at once in the whole engine: they are pure computation.
     pub turn_slots: Arc<Semaphore>,
     pub clock: Arc<dyn Clock>,
@@ -51,6 +59,8 @@ pub(crate) struct CrawlContext {
     pub events: Option<mpsc::Sender<CrawlEvent>>,
     /// What the adapter last returned as its session.
     pub session: Mutex<Vec<u8>>,
+    /// How titles of this site end, as far as this run has seen.
+    pub endings: Arc<Mutex<crate::extract::Endings>>,
 }
 
 impl CrawlContext {
@@ -140,6 +150,8 @@ impl CrawlContext {
                 last.success = false;
                 last.error = Some(error.to_string());
             }
+            // Nothing went to a host that is left alone: the log is of requests.
+            _ if error.cooling_until().is_some() => {}
             _ => {
                 let url = error.url().unwrap_or(asked);
                 let mut line = self.log_line(url.as_str(), purpose, error.duration(), Err(error.to_string()));

@@ -1,10 +1,10 @@
 //! One entry: fetch its page, read it, download its files, store it all in one transaction.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::attachments::download_all;
 use super::context::CrawlContext;
+use super::enrich::enrich;
 use super::turns::{OwnedCall, StepError, drive};
 use super::verdict::{ENOUGH_TEXT, Findings, status};
 use crate::adapter::{Step, contract};
@@ -52,7 +52,11 @@ pub(super) async fn read_entry(ctx: &CrawlContext, entry: &Entry) -> Result<Entr
     let mut log = Vec::new();
     let before = ctx.session();
     let found = match read(ctx, entry, &mut log).await {
-        Ok(read) => Ok(assemble(ctx, entry, read?, &mut log).await),
+        Ok(read) => {
+            let mut article = assemble(ctx, entry, read?, &mut log).await;
+            enrich(&ctx.enrichers, &mut article).await;
+            Ok(article)
+        }
         Err(error) => {
             keep_evidence(ctx, entry, &error).await;
             Err(error)
@@ -74,6 +78,7 @@ pub(super) async fn record_entry(
     let requests = log.len() as u32;
     match found {
         Ok(article) => {
+            let then = ctx.channels.announce(&article);
             let record = ArticleRecord {
                 run_id,
                 site_id: ctx.site.id,
@@ -82,6 +87,7 @@ pub(super) async fn record_entry(
                 article: Arc::new(article),
                 log,
                 session,
+                then,
             };
             let outcome = match ctx.store.record_article(record).await? {
                 Recorded::Stored { article, .. } => EntryOutcome::Stored(article),
@@ -128,18 +134,34 @@ async fn read(
         fields: entry.fields.clone(),
     };
     let (known, site_name) = (entry.clone(), ctx.site.name.clone());
+    let endings = ctx.endings.clone();
     let (site, target) = (ctx.site.code.clone(), ctx.target.code.clone());
     let (zone, clock, files) = (ctx.zone, ctx.clock.clone(), ctx.files.clone());
     // The files are written here, on the thread that has the page in its hands: no copy and no further hop.
     let read = drive(ctx, OwnedCall::Detail { entry: row }, log, move |step, pages| match step {
         Step::Article(found) => {
             let fetched_at = clock.now();
-            let extracted = extract::article(&found, pages, &known, &site_name, zone, fetched_at);
+            let setting = extract::Setting {
+                site_name: site_name.clone(),
+                endings: endings.lock().map(|endings| endings.known()).unwrap_or_default(),
+                zone,
+                now: fetched_at,
+                policy: extract::Policy::default(),
+            };
+            let extracted = extract::article(&found, pages, &known, &setting);
+            if let Ok(mut endings) = endings.lock() {
+                endings.see(&extracted.page_title);
+            }
             let published = extracted.published.clone().or_else(|| known.published.clone());
             let (when, hash) = (published.as_ref(), &known.url_hash);
             let raw_html_path = layout::raw_html_path(&site, &target, when, fetched_at, hash);
             let text_path = layout::text_path(&site, &target, when, fetched_at, hash);
-            let raw = pages.last().map_or(&[][..], |reply| &reply.body);
+            // A document that came with its list has no page: what it was made from is kept instead.
+            let raw = match (pages.last(), &found.content) {
+                (Some(page), _) => &page.body[..],
+                (None, Some(contract::Body::Html(html))) => html.value.as_bytes(),
+                (None, _) => &[],
+            };
             let written = files
                 .write_now(&raw_html_path, raw)
                 .and_then(|()| files.write_now(&text_path, extracted.text.as_bytes()));
@@ -168,8 +190,13 @@ async fn assemble(ctx: &CrawlContext, entry: &Entry, read: Read, log: &mut Vec<R
         attachments: named,
         images: extracted.inline_image_count as usize,
     });
-    let mut fields: BTreeMap<String, String> = entry.fields.iter().cloned().collect();
-    fields.extend(extracted.fields);
+    // The row's own fields are among them already.
+    let mut fields = extracted.fields;
+    if extracted.used_fallback {
+        // S2-33, where readers of the store look for it.
+        fields.insert("used_fallback".into(), "true".into());
+        fields.extend(extracted.fallback_engine.map(|engine| ("fallback_engine".to_owned(), engine)));
+    }
     let mut take = |name: &str, fallback: &Option<String>| {
         fields.remove(name).filter(|value| !value.trim().is_empty()).or_else(|| fallback.clone())
     };

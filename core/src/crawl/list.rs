@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use super::context::CrawlContext;
 use super::dedup::Row;
-use super::turns::{OwnedCall, StepError, drive};
+use super::turns::{Driven, OwnedCall, StepError, drive_if_changed};
 use crate::adapter::{Step, contract};
 use crate::clock::Timestamp;
 use crate::extract::{Pages, parse_published, url_hash};
+use crate::fetch::Validators;
 use crate::model::{Entry, RequestLog};
 use crate::store::Known;
 
@@ -17,21 +18,27 @@ pub(super) struct ListedPage {
     pub next: Option<String>,
     /// Rows whose link is not a web address.
     pub unusable: u32,
+    /// What tells this version of the page from the next.
+    pub validators: Option<Validators>,
 }
 
-/// Reads one page.
+/// Reads one page; none if it is the one that is `known`.
 pub(super) async fn list_page(
     ctx: &CrawlContext,
     cursor: Option<String>,
+    known: Option<Validators>,
     log: &mut Vec<RequestLog>,
-) -> Result<ListedPage, StepError> {
+) -> Result<Option<ListedPage>, StepError> {
     let (zone, now, base) = (ctx.zone, ctx.clock.now(), ctx.site.base_url.clone());
-    let page = drive(ctx, OwnedCall::List { cursor }, log, move |step, pages| match step {
-        Step::Page(page) => Some(resolve_page(page, pages, &base, zone, now)),
-        _ => None,
+    let call = OwnedCall::List { cursor };
+    let driven = drive_if_changed(ctx, call, known, log, move |step, pages| match step {
+        Step::Page(page) => resolve_page(page, pages, &base, zone, now),
+        _ => ListedPage { entries: Vec::new(), next: None, unusable: 0, validators: None },
+    });
+    Ok(match driven.await? {
+        Driven::Done(page, validators) => Some(ListedPage { validators, ..page }),
+        Driven::Unchanged => None,
     })
-    .await?;
-    Ok(page.unwrap_or(ListedPage { entries: Vec::new(), next: None, unusable: 0 }))
 }
 
 /// What the loop wants to know of each entry; `seen` says whether an address came up earlier in the run.
@@ -77,5 +84,5 @@ fn resolve_page(
             fields: row.fields,
         });
     }
-    ListedPage { entries, next: page.next, unusable }
+    ListedPage { entries, next: page.next, unusable, validators: None }
 }

@@ -48,10 +48,12 @@ pub(crate) async fn preview(ctx: &CrawlContext, state: &RunState) -> Result<Prev
             Action::Drain => crawl.drained(),
             Action::End(_) => return Ok(preview),
             Action::List => {
-                let page = list_page(ctx, cursor.take(), &mut preview.requests).await.map_err(|error| {
+                let page = list_page(ctx, cursor.take(), None, &mut preview.requests).await;
+                let page = page.map_err(|error| {
                     let target = ctx.target.code.clone();
                     error.cause.unwrap_or(Error::List { target, class: error.class, message: error.message })
                 })?;
+                let Some(page) = page else { return Ok(preview) };
                 let known = if ctx.target.id == 0 {
                     vec![Known::New; page.entries.len()]
                 } else {

@@ -51,6 +51,8 @@ pub struct Report {
     pub resumed: bool,
     /// List pages read.
     pub pages: u32,
+    /// List pages that have not changed since they were last read, so that nothing on them was looked at.
+    pub pages_unchanged: u32,
     /// Rows looked at.
     pub items_seen: u32,
     /// Articles stored.
@@ -90,6 +92,7 @@ impl Report {
             run_id: 0,
             resumed: false,
             pages: 0,
+            pages_unchanged: 0,
             items_seen: 0,
             items_new: 0,
             items_duplicate: 0,
@@ -145,6 +148,11 @@ pub enum CrawlEvent {
         rows: u32,
         /// Rows that will be fetched.
         fresh: u32,
+    },
+    /// The list has not changed since it was last read; the run ends.
+    Unchanged {
+        /// Code of the target.
+        target: String,
     },
     /// An article was stored.
     Stored(Arc<Article>),

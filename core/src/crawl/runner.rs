@@ -10,13 +10,15 @@ use super::context::CrawlContext;
 use super::dedup::Decision;
 use super::detail::{EntryOutcome, keep_evidence, read_entry, record_entry};
 use super::list::{list_page, rows};
+use super::recheck;
 use super::report::{CrawlEvent, FailureLine, Report};
 use super::step::{Action, Bounds, Crawl, StopReason, follow_up, is_full_sweep};
 use super::turns::StepError;
 use crate::clock::Timestamp;
 use crate::error::{Error, ErrorClass};
+use crate::fetch::Validators;
 use crate::model::{DownloadStatus, Entry};
-use crate::store::{EntryKey, PageRecord, RunEnd, RunEndState, RunOptions, RunState};
+use crate::store::{EntryKey, ListValidators, PageRecord, RunEnd, RunEndState, RunOptions, RunState};
 
 /// How many entries an earlier run left behind are taken from the store at a time.
 const LEFTOVERS: u32 = 500;
@@ -49,6 +51,9 @@ struct Run<'a> {
     tried: HashSet<i64>,
     newest: Option<Timestamp>,
     pages_read: u32,
+    bounds: Bounds,
+    /// The version of the list's first page that this run has read.
+    first_page: Option<Validators>,
 }
 
 impl<'a> Run<'a> {
@@ -71,11 +76,12 @@ impl<'a> Run<'a> {
         ctx.tell(CrawlEvent::Started { target, run_id, resumed }).await;
         let crawl = Crawl::new(bounds, &state);
         let (seen, tried) = Default::default();
-        Ok(Run { ctx, state, crawl, seen, tried, newest: None, pages_read: 0 })
+        Ok(Run { ctx, state, crawl, seen, tried, newest: None, pages_read: 0, bounds, first_page: None })
     }
 
     async fn go(mut self, report: &mut Report) -> Result<RunState, Error> {
         let mut waiting = self.leftovers().await?;
+        let mut known = self.known_list(waiting.is_empty()).await?;
         let mut list_error = None;
         loop {
             if self.ctx.cancel.is_cancelled() {
@@ -94,7 +100,7 @@ impl<'a> Run<'a> {
                         waiting = self.leftovers().await?;
                     }
                 }
-                Action::List => match self.list(report).await? {
+                Action::List => match self.list(known.take(), report).await? {
                     Ok(fresh) => waiting = fresh,
                     Err(error) => {
                         self.crawl.list_failed();
@@ -122,12 +128,36 @@ impl<'a> Run<'a> {
         Ok(waiting)
     }
 
-    /// Reads a list page and records it. The outer error is the store's.
-    async fn list(&mut self, report: &mut Report) -> Result<Result<Vec<Entry>, StepError>, Error> {
+    /// The version of the list that need not be read again, if there is one.
+    async fn known_list(&self, frontier_is_empty: bool) -> Result<Option<Validators>, Error> {
+        let ctx = self.ctx;
+        if !recheck::may_ask(&self.state, &self.bounds, frontier_is_empty) {
+            return Ok(None);
+        }
+        let kept = ctx.store.list_validators(ctx.target.id).await?;
+        let holds = |kept: &ListValidators| recheck::still_holds(kept, &recheck::basis(ctx), ctx.clock.now());
+        Ok(kept.filter(holds).map(|kept| kept.validators))
+    }
+
+    /// Reads a list page and records it; one that is `known` ends the run. The outer error is the store's.
+    async fn list(
+        &mut self,
+        known: Option<Validators>,
+        report: &mut Report,
+    ) -> Result<Result<Vec<Entry>, StepError>, Error> {
         let ctx = self.ctx;
         let mut log = Vec::new();
-        let page = match list_page(ctx, self.state.cursor.clone(), &mut log).await {
-            Ok(page) => page,
+        let is_first = self.state.cursor.is_none() && self.state.pages == 0 && self.pages_read == 0;
+        let page = match list_page(ctx, self.state.cursor.clone(), known, &mut log).await {
+            Ok(Some(page)) => page,
+            Ok(None) => {
+                report.requests += log.len() as u32;
+                report.pages_unchanged += 1;
+                ctx.store.log_requests(ctx.site.id, ctx.target.id, log).await?;
+                self.crawl.unchanged();
+                ctx.tell(CrawlEvent::Unchanged { target: ctx.target.code.clone() }).await;
+                return Ok(Ok(Vec::new()));
+            }
             Err(error) => {
                 report.requests += log.len() as u32;
                 ctx.store.log_requests(ctx.site.id, ctx.target.id, log).await?;
@@ -150,6 +180,9 @@ impl<'a> Run<'a> {
             .filter(|(_, decision)| **decision == Decision::Fetch)
             .map(|(entry, _)| entry)
             .collect();
+        if is_first {
+            self.first_page = page.validators;
+        }
         self.pages_read += 1;
         report.pages += 1;
         report.items_seen += plan.counts.listed;
@@ -177,11 +210,11 @@ impl<'a> Run<'a> {
         Ok(Ok(entries))
     }
 
-    /// Fetches entries, `site.concurrency` at a time, and stores them meanwhile. A cancelled run starts no further one.
+    /// Fetches entries, as many at a time as the host bears, and stores them meanwhile. A cancelled run starts no further one.
     async fn fetch(&mut self, entries: Vec<Entry>, report: &mut Report) -> Result<(), Error> {
         self.tried.extend(entries.iter().map(|entry| entry.id));
         let (ctx, run_id) = (self.ctx, self.state.run_id);
-        let at_once = ctx.site.concurrency.max(1) as usize;
+        let at_once = ctx.policy.max_concurrency.max(1) as usize;
         // Set when the host is given up: what waits behind the entry that heard of it would hear the same.
         let cooling = AtomicBool::new(false);
         let given_up = &cooling;
@@ -258,7 +291,17 @@ impl<'a> Run<'a> {
             None => reason.as_str().to_string(),
         };
         let end = RunEnd { state, reason: words, last_article_time: self.newest };
-        Ok(self.ctx.store.end_run(self.state.run_id, end, self.ctx.clock.now()).await?)
+        let now = self.ctx.clock.now();
+        self.ctx.store.end_run(self.state.run_id, end, now).await?;
+        // Afterwards: a crash in between leaves older ones, which only cost a page.
+        if let Some(validators) = self.first_page.clone()
+            && state == RunEndState::Done
+            && recheck::is_worth_keeping(reason)
+        {
+            let kept = ListValidators { validators, basis: recheck::basis(self.ctx), saved_at: now };
+            self.ctx.store.keep_list_validators(self.ctx.target.id, kept).await?;
+        }
+        Ok(())
     }
 
     /// The list could not be read: the one failure that a caller must hear of as an error.

@@ -5,7 +5,7 @@
 //!            ▼                                      │
 //! begin ─▶ Drain ── frontier empty ─▶ List ── rows ─┘
 //!            │                          │
-//!            └── listing done ──▶ End ◀─┴── list unreadable, cancelled
+//!            └── listing done ──▶ End ◀─┴── list unreadable or unchanged, cancelled
 //! ```
 //!
 //! It begins with `Drain` because the frontier may hold what an earlier run left behind.
@@ -34,6 +34,8 @@ pub enum StopReason {
     Cancelled,
     /// The host is left alone for a while (C6); the next run goes on.
     Cooldown,
+    /// The list has not changed since a run last read it to its end, says its server.
+    Unchanged,
 }
 
 impl StopReason {
@@ -47,6 +49,7 @@ impl StopReason {
             Self::ListFailed => "list_failed",
             Self::Cancelled => "cancelled",
             Self::Cooldown => "cooldown",
+            Self::Unchanged => "unchanged",
         }
     }
 }
@@ -158,6 +161,11 @@ impl Crawl {
     /// A list page could not be read: what waits is kept, the run ends.
     pub fn list_failed(&mut self) {
         self.end(StopReason::ListFailed);
+    }
+
+    /// The list is the one that was read before.
+    pub fn unchanged(&mut self) {
+        self.end(StopReason::Unchanged);
     }
 
     /// Somebody asked to stop.

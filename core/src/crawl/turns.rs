@@ -7,16 +7,13 @@ use bytes::Bytes;
 use url::Url;
 
 use super::context::CrawlContext;
-use crate::adapter::{Call, Step, TurnError, contract};
+use crate::adapter::{Call, MAX_TURNS, Step, TurnError, contract};
 use crate::clock::Timestamp;
 use crate::error::{Error, ErrorClass};
 use crate::extract::Pages;
 use crate::fetch::breaker::{OPEN_FIRST, Why, retry_delay};
-use crate::fetch::{Ask, Expects, FetchError, FetchErrorKind, Fetched, Method, Purpose};
+use crate::fetch::{Ask, Expects, FetchError, FetchErrorKind, Fetched, Method, Purpose, Validators};
 use crate::model::RequestLog;
-
-/// A step that needs more turns than this is going in circles.
-const MAX_TURNS: usize = 8;
 
 /// Which step, with what it owns: turns run on other threads.
 #[derive(Clone)]
@@ -26,14 +23,14 @@ pub(super) enum OwnedCall {
 }
 
 impl OwnedCall {
-    fn borrow(&self) -> Call<'_> {
+    pub fn borrow(&self) -> Call<'_> {
         match self {
             OwnedCall::List { cursor } => Call::List { cursor: cursor.as_deref() },
             OwnedCall::Detail { entry } => Call::Detail { entry },
         }
     }
 
-    fn purpose(&self) -> Purpose {
+    pub fn purpose(&self) -> Purpose {
         match self {
             OwnedCall::List { .. } => Purpose::List,
             OwnedCall::Detail { .. } => Purpose::Detail,
@@ -83,8 +80,15 @@ enum Outcome<T> {
     BadUrl(String),
 }
 
-/// Runs a step to its end. `finish` sees the result together with the pages, on the thread that
-/// parsed them, so that nothing is parsed twice.
+/// What a step came to.
+pub(super) enum Driven<T> {
+    /// It is done; with the validators of its page, if it took a single GET and the page has any.
+    Done(T, Option<Validators>),
+    /// Its page is the one that is known; the adapter was not shown anything.
+    Unchanged,
+}
+
+/// Runs a step to its end, whatever is known of its page.
 pub(super) async fn drive<T, F>(
     ctx: &CrawlContext,
     call: OwnedCall,
@@ -95,6 +99,27 @@ where
     T: Send + 'static,
     F: Fn(Step, &Pages) -> T + Clone + Send + 'static,
 {
+    match drive_if_changed(ctx, call, None, log, finish).await? {
+        Driven::Done(value, _) => Ok(value),
+        Driven::Unchanged => Err(StepError::new(ErrorClass::Server, "unchanged, though nobody asked")),
+    }
+}
+
+/// Runs a step to its end, unless its one page is the one that is `known`. `finish` sees the result together with the pages, on the thread that
+/// parsed them, so that nothing is parsed twice.
+pub(super) async fn drive_if_changed<T, F>(
+    ctx: &CrawlContext,
+    call: OwnedCall,
+    mut known: Option<Validators>,
+    log: &mut Vec<RequestLog>,
+    finish: F,
+) -> Result<Driven<T>, StepError>
+where
+    T: Send + 'static,
+    F: Fn(Step, &Pages) -> T + Clone + Send + 'static,
+{
+    // A page put together from several answers has no version of its own.
+    let (mut asked, mut validators) = (0, None);
     let mut restarted = false;
     'step: loop {
         let mut replies: Arc<Vec<contract::Reply>> = Arc::default();
@@ -102,11 +127,17 @@ where
             match one_turn(ctx, call.clone(), replies.clone(), finish.clone()).await? {
                 Outcome::Done(value, session) => {
                     ctx.keep_session(session);
-                    return Ok(value);
+                    return Ok(Driven::Done(value, validators.filter(|_| asked == 1)));
                 }
                 Outcome::Fetch(requests, session) => {
                     ctx.keep_session(session);
-                    replies = Arc::new(fetch_all(ctx, requests, call.purpose(), log).await?);
+                    asked += requests.len();
+                    // Only the first request of a step can be about the page that is known.
+                    let known = known.take().filter(|_| asked == 1);
+                    let answers = fetch_all(ctx, requests, call.purpose(), known.as_ref(), log).await?;
+                    let Some((answered, version)) = answers else { return Ok(Driven::Unchanged) };
+                    validators = version;
+                    replies = Arc::new(answered);
                 }
                 Outcome::BadUrl(url) => {
                     let message = format!("the adapter asked for {url:?}, which is not a web address");
@@ -121,7 +152,7 @@ where
                     continue 'step;
                 }
                 Outcome::Failed(error) => {
-                    heed_refusal(ctx, &error, &replies);
+                    heed_refusal(ctx, &error, &replies).await;
                     return Err(turn_failed(error, &replies));
                 }
             }
@@ -142,9 +173,11 @@ where
     F: Fn(Step, &Pages) -> T + Send + 'static,
 {
     let slot = ctx.turn_slots.clone().acquire_owned().await;
-    let (adapter, guest) = (ctx.adapter.clone(), ctx.guest_context());
+    let (adapter, live, guest) = (ctx.adapter.clone(), ctx.live.clone(), ctx.guest_context());
     let turn = tokio::task::spawn_blocking(move || {
         let _slot = slot;
+        // In development the adapter is the one its file holds now.
+        let adapter = live.map_or(adapter, |live| live.current().adapter);
         adapter.turn(&guest, call.borrow(), replies, |result, pages| match result {
             Err(error) => Outcome::Failed(error),
             Ok(turn) => {
@@ -171,13 +204,16 @@ where
     turn.await.map_err(|error| StepError::new(ErrorClass::Adapter, format!("the turn broke off: {error}")))
 }
 
-async fn fetch_all(
+/// The replies to an adapter's requests, with the validators of the last one; none if it is the page that is known.
+pub(super) async fn fetch_all(
     ctx: &CrawlContext,
     requests: Vec<(contract::Request, Url)>,
     purpose: Purpose,
+    known: Option<&Validators>,
     log: &mut Vec<RequestLog>,
-) -> Result<Vec<contract::Reply>, StepError> {
+) -> Result<Option<(Vec<contract::Reply>, Option<Validators>)>, StepError> {
     let mut replies = Vec::with_capacity(requests.len());
+    let mut validators = None;
     for (request, url) in requests {
         let expects = match request.expects {
             contract::Expects::Html => Expects::Html,
@@ -193,7 +229,7 @@ async fn fetch_all(
         };
         ask.headers = request.headers;
         ask.body = request.body.map(Bytes::from);
-        match persistently(ctx, &ask, log).await {
+        match persistently(ctx, &ask, known, log).await {
             Ok(fetched) => {
                 log.extend(ctx.log_answer(
                     purpose,
@@ -202,6 +238,10 @@ async fn fetch_all(
                     fetched.duration,
                     (fetched.status, &fetched.verdict, fetched.tier),
                 ));
+                if fetched.unchanged {
+                    return Ok(None);
+                }
+                validators = Validators::of(&fetched).filter(|_| ask.method == Method::Get);
                 replies.push(contract::Reply {
                     tag: request.tag,
                     status: fetched.status,
@@ -216,7 +256,7 @@ async fn fetch_all(
             }
         }
     }
-    Ok(replies)
+    Ok(Some((replies, validators)))
 }
 
 /// Asks again after a moment when there was no answer (C6): a single reset is normal on these hosts. The breaker counts
@@ -224,12 +264,17 @@ async fn fetch_all(
 async fn persistently(
     ctx: &CrawlContext,
     ask: &Ask,
+    known: Option<&Validators>,
     log: &mut Vec<RequestLog>,
 ) -> Result<Fetched, FetchError> {
     let mut tried = 0;
     let mut first: Option<FetchError> = None;
     loop {
-        match ctx.gate.fetch(ask).await {
+        let fetched = match known {
+            Some(known) => ctx.gate.fetch_if_changed(ask, known).await,
+            None => ctx.gate.fetch(ask).await,
+        };
+        match fetched {
             // That the host is left alone now follows from what happened to it: that is the better reason.
             Err(error) if error.cooling_until().is_some() => return Err(first.unwrap_or(error)),
             Err(error) if tried < ctx.retries && error.class() == ErrorClass::Network => {
@@ -263,7 +308,7 @@ fn fetch_failed(error: FetchError) -> StepError {
 
 /// Design: an adapter that reads a refusal in an answer cools the host down. Where the status says as much, the breaker
 /// has counted it already.
-fn heed_refusal(ctx: &CrawlContext, error: &TurnError, replies: &[contract::Reply]) {
+async fn heed_refusal(ctx: &CrawlContext, error: &TurnError, replies: &[contract::Reply]) {
     let TurnError::Failure { failure: contract::Failure::Refused(why), .. } = error else { return };
     let Some(last) = replies.last().filter(|reply| reply.status < 400) else { return };
     let Ok(url) = Url::parse(&last.url) else { return };
@@ -271,6 +316,8 @@ fn heed_refusal(ctx: &CrawlContext, error: &TurnError, replies: &[contract::Repl
     let until = Timestamp(ctx.clock.now().0 + OPEN_FIRST.as_millis() as i64);
     tracing::warn!(host = %key, %until, "the host is left alone, its answer says no: {why}");
     ctx.gate.hosts().cool(&key, until, Why::Refused);
+    // It has to survive a kill.
+    ctx.gate.flush().await;
 }
 
 fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {

@@ -8,13 +8,16 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::{Engine, Inner, Settings, blocking};
+use super::{CRAWL, Development, Engine, Inner, Settings, blocking};
 use crate::Result;
 use crate::adapter::{Adapter, AdapterHost, HostOptions, Loaded, Registry};
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::config::ConfigError;
+use crate::crawl::Enricher;
+use crate::deliver::{Channels, CredentialProvider, SystemCredentials};
 use crate::fetch::robots::OnUnreachable;
-use crate::fetch::{DEFAULT_SUFFIXES, Gate, GateOptions, Resolve};
+use crate::fetch::{DEFAULT_SUFFIXES, Gate, GateOptions, Profile, Resolve};
+use crate::queue::Queue;
 use crate::store::{Durability, Files, SqliteStore, Store, StoreShelf};
 
 /// Settings of an [`Engine`], checked once by [`EngineBuilder::build`].
@@ -22,10 +25,18 @@ pub struct EngineBuilder {
     data_dir: PathBuf,
     adapters: Option<PathBuf>,
     adapter_files: Vec<(PathBuf, Vec<String>)>,
+    cache: Option<PathBuf>,
+    development: bool,
+    measure: bool,
     gate: GateOptions,
     root_pems: Vec<String>,
     durability: Durability,
+    channels: Option<Channels>,
+    enrichers: Vec<Arc<dyn Enricher>>,
+    credentials: Arc<dyn CredentialProvider>,
     settings: Settings,
+    #[cfg(feature = "browser")]
+    browser: Option<crate::fetch::browser::BrowserOptions>,
 }
 
 impl Default for EngineBuilder {
@@ -34,14 +45,26 @@ impl Default for EngineBuilder {
             data_dir: PathBuf::from("dibao-data"),
             adapters: None,
             adapter_files: Vec::new(),
+            cache: None,
+            development: false,
+            measure: false,
             gate: GateOptions::default(),
             root_pems: Vec::new(),
             durability: Durability::default(),
+            channels: None,
+            enrichers: Vec::new(),
+            credentials: Arc::new(SystemCredentials),
+            #[cfg(feature = "browser")]
+            browser: None,
             settings: Settings {
                 clock: Arc::new(SystemClock),
                 entropy: Arc::new(SystemEntropy),
                 zone: chrono_tz::Asia::Shanghai,
                 interval: None,
+                profile: None,
+                contact: None,
+                user_agent: String::new(),
+                attachment_cap: Duration::ZERO,
                 public_suffixes: DEFAULT_SUFFIXES.iter().map(ToString::to_string).collect(),
                 on_unreachable: OnUnreachable::default(),
                 retries: 1,
@@ -72,6 +95,26 @@ impl EngineBuilder {
         hosts: impl IntoIterator<Item = S>,
     ) -> Self {
         self.adapter_files.push((file.into(), hosts.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Where compiled adapters are kept between runs. Default `<data_dir>/cache`. What lies there is run as native code: nobody
+    /// else may be able to write it.
+    pub fn adapter_cache(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.cache = Some(dir.into());
+        self
+    }
+
+    /// Development mode: an adapter of the directory whose file changes is loaded anew, pinned or not, and its next turn runs in
+    /// the new component; turns under way finish in the old one.
+    pub fn development(mut self, on: bool) -> Self {
+        self.development = on;
+        self
+    }
+
+    /// Counts what each turn of an adapter costs. Slows guests down.
+    pub fn measure_turns(mut self, on: bool) -> Self {
+        self.measure = on;
         self
     }
 
@@ -106,10 +149,31 @@ impl EngineBuilder {
         self
     }
 
+    /// A browser for pages that plain HTTP is turned away from, and for sites with `default_strategy: browser`. Nothing is
+    /// started before it is needed; without a Chromium on this machine crawls go on by HTTP.
+    #[cfg(feature = "browser")]
+    pub fn browser(mut self, options: crate::fetch::browser::BrowserOptions) -> Self {
+        self.browser = Some(options);
+        self
+    }
+
     /// One interval between requests for every host, whatever sites say. For servers that are
     /// your own; public sites set `interval_sec`.
     pub fn interval(mut self, interval: Option<Duration>) -> Self {
         self.settings.interval = interval;
+        self
+    }
+
+    /// The limits for sites that say nothing. Default [`Profile::Polite`].
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.settings.profile = Some(profile);
+        self
+    }
+
+    /// How the people behind this crawler are reached: a mail address or a web address. It is part of the user agent
+    /// of every request, unless [`gate`](Self::gate) or a site sets another.
+    pub fn contact(mut self, contact: impl Into<String>) -> Self {
+        self.settings.contact = Some(contact.into());
         self
     }
 
@@ -144,6 +208,24 @@ impl EngineBuilder {
         self
     }
 
+    /// The channels whom new articles and alerts are told, in place of those in `<data_dir>/channels.toml`.
+    pub fn channels(mut self, channels: Channels) -> Self {
+        self.channels = Some(channels);
+        self
+    }
+
+    /// Somebody who adds to every article before it is stored; several are asked in turn.
+    pub fn enricher(mut self, enricher: impl Enricher) -> Self {
+        self.enrichers.push(Arc::new(enricher));
+        self
+    }
+
+    /// Where the secrets of channels come from that are called by a name.
+    pub fn credentials(mut self, provider: Arc<dyn CredentialProvider>) -> Self {
+        self.credentials = provider;
+        self
+    }
+
     /// Another clock, for tests and replays.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.settings.clock = clock;
@@ -161,20 +243,45 @@ impl EngineBuilder {
         for pem in &self.root_pems {
             self.gate.trust_pem(pem)?;
         }
+        if let Some(contact) = &self.settings.contact {
+            let named = GateOptions::agent_with(contact).ok_or_else(|| ConfigError::Refused {
+                what: format!("contact `{contact}`"),
+                message: "is neither a mail address nor a web address".to_owned(),
+                fix: "write ops@example.org or https://example.org/crawler".to_owned(),
+            })?;
+            if self.gate.user_agent == GateOptions::default().user_agent {
+                self.gate.user_agent = named;
+            }
+        }
+        #[cfg(feature = "browser")]
+        if let Some(options) = self.browser.take() {
+            self.gate.backends.push(Arc::new(crate::fetch::browser::Browser::new(options)?));
+        }
+        self.settings.user_agent.clone_from(&self.gate.user_agent);
+        self.settings.attachment_cap = self.gate.attachment_throttle_cap;
         let (dir, durability) = (self.data_dir.clone(), self.durability);
         let (store, files) = blocking(move || -> Result<_> {
             let files = Files::open(&dir, durability)?;
             Ok((SqliteStore::open(files.clone())?, files))
         })
         .await?;
-        let store: Arc<dyn Store> = Arc::new(store);
+        let store = Arc::new(store);
+        let channels = match self.channels {
+            Some(channels) => channels,
+            None => Channels::open(&self.data_dir, &*self.credentials, &self.gate.extra_roots)?,
+        };
         let settings = self.settings;
+        let (clock, entropy) = (settings.clock.clone(), settings.entropy.clone());
+        let queue =
+            Queue::new(store.clone(), store.clone(), clock, entropy).alerting(channels.alerts(&[CRAWL]));
+        let store: Arc<dyn Store> = store;
         let shelf = Arc::new(StoreShelf::new(store.clone(), settings.clock.clone()));
         self.gate.robots_shelf.get_or_insert(shelf.clone());
         self.gate.host_shelf.get_or_insert(shelf);
         let gate = Gate::new(self.gate, settings.clock.clone(), settings.entropy.clone())?;
-        let cache_dir = Some(self.data_dir.join("cache"));
-        let host = AdapterHost::new(HostOptions { cache_dir, ..HostOptions::default() })?;
+        let cache_dir = Some(self.cache.unwrap_or_else(|| self.data_dir.join("cache")));
+        let host =
+            AdapterHost::new(HostOptions { cache_dir, measure: self.measure, ..HostOptions::default() })?;
         let adapter_dir = self.adapters.unwrap_or_else(|| self.data_dir.join("adapters"));
         let registry = if adapter_dir.is_dir() { Some(Registry::open(&adapter_dir)?) } else { None };
         let mut loaded = HashMap::new();
@@ -188,12 +295,16 @@ impl EngineBuilder {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let inner = Inner {
             store,
+            queue,
             files,
+            channels: Arc::new(channels),
+            enrichers: self.enrichers.into(),
             gate,
             host,
             registry,
             adapter_dir,
             loaded: Mutex::new(loaded),
+            live: Development::new(self.development),
             turn_slots: Arc::new(Semaphore::new(2 * cores)),
             settings,
         };

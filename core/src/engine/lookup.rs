@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::{Engine, host_policy, site_hosts};
+use super::{Engine, settings, site_hosts};
 use crate::Result;
 use crate::fetch::escalate::Strategy;
 use crate::fetch::robots::{OnUnreachable, Standing};
 use crate::fetch::{
-    Ask, Expects, FetchError, Fetched, Grant, HostPolicy, Method, PublicRule, Purpose, RobotsMode, Step,
+    Ask, Expects, FetchError, Fetched, Grant, HostPolicy, Method, PublicRule, Purpose, RobotsMode, Step, Wire,
 };
 use crate::model::{Site, Target};
 
@@ -63,9 +63,11 @@ impl Engine {
         };
         let mut robots = RobotsMode::Respect { on_unreachable: OnUnreachable::default() };
         let mut strategy = Strategy::Auto;
+        let mut wire = Wire::default();
         if let Some((site, target)) = &found {
             hosts.extend(site_hosts(site, target, &target.config));
-            policy = host_policy(site, target, 0, settings.interval);
+            policy = settings.pace(site, target, 0).policy();
+            wire = settings::wire(site).await?;
             strategy = Strategy::named(&site.strategy);
             robots = match site.respect_robots {
                 true => RobotsMode::Respect { on_unreachable: settings.on_unreachable },
@@ -84,7 +86,7 @@ impl Engine {
             policy,
             robots,
             strategy,
-            wire: Arc::default(),
+            wire: Arc::new(wire),
         };
         Ok((found.map(|(site, _)| site.code), ask))
     }

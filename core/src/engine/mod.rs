@@ -1,10 +1,16 @@
 //! Wires the parts together and owns their start and end. Knows all; nothing below knows it.
 //!
-//! `builder` opens everything, `request` describes and runs one crawl; what an open engine can do is here.
+//! `builder` opens everything, `request` describes and runs one crawl, `settings` is what holds for a target; what an
+//! open engine can do is here.
 
 mod builder;
+mod development;
+mod discover;
 mod lookup;
 mod request;
+mod settings;
+mod trial;
+mod work;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,19 +21,26 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 pub use self::builder::EngineBuilder;
+use self::development::Development;
+pub use self::discover::{Discovered, FoundColumn};
 pub use self::lookup::Lookup;
 use self::request::Of;
 pub use self::request::{CrawlRequest, Streamed};
+pub use self::settings::{KnownRobots, TargetSettings};
+pub use self::trial::TrialRequest;
+pub use self::work::{CRAWL, CrawlEnd, CrawlJob, CrawlWatcher, crawl_job, crawl_lane};
 use crate::Result;
-use crate::adapter::{AdapterError, AdapterHost, Loaded, Registry};
+use crate::adapter::{Adapter, AdapterError, AdapterHost, Loaded, Registry};
 use crate::clock::{Clock, Entropy};
 use crate::config::{self, ConfigError, Incremental, SiteConfig, effective_config};
-use crate::crawl::{CrawlContext, dedup::StopRule, step};
+use crate::crawl::{CrawlContext, Enricher, dedup::StopRule, step};
+use crate::deliver::Channels;
 use crate::error::Error;
 use crate::fetch::escalate::Strategy;
 use crate::fetch::robots::OnUnreachable;
-use crate::fetch::{Gate, Grant, HostPolicy, PublicRule, RobotsMode};
+use crate::fetch::{Gate, Grant, Profile, PublicRule, RobotsMode};
 use crate::model::{Site, Target};
+use crate::queue::Queue;
 use crate::store::{Files, SiteChange, Store};
 
 /// Files larger than this are not downloaded.
@@ -41,12 +54,16 @@ pub struct Engine {
 
 struct Inner {
     store: Arc<dyn Store>,
+    queue: Queue,
     files: Files,
+    channels: Arc<Channels>,
+    enrichers: Arc<[Arc<dyn Enricher>]>,
     gate: Gate,
     host: AdapterHost,
     registry: Option<Registry>,
     adapter_dir: PathBuf,
     loaded: Mutex<HashMap<String, Loaded>>,
+    live: Development,
     turn_slots: Arc<Semaphore>,
     settings: Settings,
 }
@@ -57,6 +74,11 @@ struct Settings {
     entropy: Arc<dyn Entropy>,
     zone: chrono_tz::Tz,
     interval: Option<Duration>,
+    profile: Option<Profile>,
+    contact: Option<String>,
+    /// What the gate was built with.
+    user_agent: String,
+    attachment_cap: Duration,
     public_suffixes: Vec<String>,
     on_unreachable: OnUnreachable,
     retries: u32,
@@ -91,9 +113,20 @@ impl Engine {
         &self.inner.files
     }
 
+    /// The channels: whom new articles and alerts are told.
+    pub fn channels(&self) -> &Arc<Channels> {
+        &self.inner.channels
+    }
+
     /// The sandbox, to inspect adapters.
     pub fn adapter_host(&self) -> &AdapterHost {
         &self.inner.host
+    }
+
+    /// The adapters that are loaded: those of [`EngineBuilder::adapter_file`], and those that were needed so far.
+    pub fn loaded_adapters(&self) -> Vec<Adapter> {
+        let loaded = self.inner.loaded.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        loaded.values().map(|loaded| loaded.adapter.clone()).collect()
     }
 
     /// The directory of adapters, when there is one.
@@ -149,9 +182,15 @@ impl Engine {
             let Some(registry) = &inner.registry else {
                 return Err(AdapterError::NoDirectory { name: wanted, dir: inner.adapter_dir.clone() }.into());
             };
-            Ok(registry.load(&inner.host, &wanted)?)
+            match inner.live.load(registry, &inner.host, &wanted)? {
+                Some(live) => Ok(live),
+                None => Ok(registry.load(&inner.host, &wanted)?),
+            }
         })
         .await?;
+        if self.inner.live.is_on() {
+            return Ok(found);
+        }
         let mut loaded = self.inner.loaded.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         Ok(loaded.entry(name.to_string()).or_insert(found).clone())
     }
@@ -172,13 +211,15 @@ impl Engine {
     async fn context(&self, request: &CrawlRequest, site: Site, target: Target) -> Result<CrawlContext> {
         let inner = &self.inner;
         let Loaded { adapter, granted } = self.adapter(&site.adapter).await?;
+        let live = self.inner.live.get(&site.adapter);
         let config = effective_config(&target);
         adapter.check_config(&config)?;
         let hosts = site_hosts(&site, &target, &config);
         let about = adapter.about();
         let grant = Grant::new(&about.name, &about.hosts, &granted, &hosts);
         let public = PublicRule::new(&inner.settings.public_suffixes, &hosts);
-        let policy = host_policy(&site, &target, about.default_interval, inner.settings.interval);
+        let policy = inner.settings.pace(&site, &target, about.default_interval).policy();
+        let wire = Arc::new(settings::wire(&site).await?);
         let robots = match site.respect_robots {
             true => RobotsMode::Respect { on_unreachable: inner.settings.on_unreachable },
             false => RobotsMode::Bypass,
@@ -190,10 +231,13 @@ impl Engine {
             stop: StopRule { after: incremental.stop_after_duplicates, force: request.options.force },
         };
         Ok(CrawlContext {
-            store: inner.store.clone(),
+            store: request.store.clone().unwrap_or_else(|| inner.store.clone()),
             files: inner.files.clone(),
+            channels: inner.channels.clone(),
+            enrichers: inner.enrichers.clone(),
             gate: inner.gate.clone(),
             adapter,
+            live,
             turn_slots: inner.turn_slots.clone(),
             clock: inner.settings.clock.clone(),
             entropy: inner.settings.entropy.clone(),
@@ -205,11 +249,12 @@ impl Engine {
             policy,
             robots,
             strategy: Strategy::named(&site.strategy),
-            wire: Arc::default(),
+            wire,
             attachment_cap: ATTACHMENT_CAP,
             retries: inner.settings.retries,
             cancel: request.cancel.clone(),
             events: None,
+            endings: Default::default(),
             session: Mutex::default(),
             site,
             target,
@@ -229,20 +274,4 @@ fn site_hosts(site: &Site, target: &Target, config: &serde_json::Value) -> Vec<S
     hosts.sort();
     hosts.dedup();
     hosts
-}
-
-/// S2-36, S2-64: the target's interval, then the adapter's, then the default; the engine's own
-/// setting overrules all.
-fn host_policy(site: &Site, target: &Target, adapter_sec: u32, engine: Option<Duration>) -> HostPolicy {
-    let default = HostPolicy::default();
-    let seconds = |value: f64| Duration::try_from_secs_f64(value).unwrap_or_default();
-    let max_concurrency = site.concurrency.max(1);
-    if let Some(min_interval) = engine {
-        return HostPolicy { max_concurrency, min_interval, jitter: Duration::ZERO };
-    }
-    let own = target.interval_sec.map(seconds);
-    let adapter = (adapter_sec > 0).then(|| Duration::from_secs(adapter_sec.into()));
-    let min_interval = own.or(adapter).unwrap_or(default.min_interval);
-    let jitter = target.interval_jitter_sec.map(seconds).unwrap_or(default.jitter.min(min_interval / 2));
-    HostPolicy { max_concurrency, min_interval, jitter }
 }

@@ -1,5 +1,7 @@
 //! One crawl, from its description to its report.
 
+use std::sync::Arc;
+
 use futures::Stream;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -10,7 +12,7 @@ use crate::config::ConfigError;
 use crate::crawl::{self, CrawlEvent, Preview, Report};
 use crate::error::Error;
 use crate::model::{Site, Target};
-use crate::store::{RunCounts, RunOptions, RunState, TargetLock};
+use crate::store::{RunCounts, RunOptions, RunState, Store, TargetLock};
 
 /// Events that may wait for a slow reader before the crawl waits for him.
 const EVENT_BUFFER: usize = 64;
@@ -28,11 +30,19 @@ pub struct CrawlRequest {
     of: Of,
     pub(super) options: RunOptions,
     pub(super) cancel: CancellationToken,
+    /// What is stored is stored through this one, in place of the engine's own.
+    pub(super) store: Option<Arc<dyn Store>>,
 }
 
 impl CrawlRequest {
     pub(super) fn new(engine: Engine, of: Of) -> Self {
-        CrawlRequest { engine, of, options: RunOptions::default(), cancel: CancellationToken::new() }
+        CrawlRequest {
+            engine,
+            of,
+            options: RunOptions::default(),
+            cancel: CancellationToken::new(),
+            store: None,
+        }
     }
 
     /// Looks at the first `max` rows of the list only.
@@ -51,6 +61,12 @@ impl CrawlRequest {
     /// run as interrupted; the next run goes on from there.
     pub fn cancel_with(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
+        self
+    }
+
+    /// Stores through this store: that of a job, under its lease.
+    pub(super) fn under(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
         self
     }
 

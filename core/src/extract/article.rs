@@ -1,7 +1,7 @@
 //! Puts an article together and says for each field where it was found.
 //!
-//! Decides the order of sources: what the adapter found, then the page's `<title>` for the title, then what the list said. Does not
-//! judge whether the article is worth keeping.
+//! Decides the order of sources (S2-32): what the adapter found, then what the page says of itself, then the list where it knows better than
+//! a guess, then what generic extraction reads from the page. Does not judge whether the article is worth keeping.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use url::Url;
 use super::attachments::Files;
 use super::date::parse_published;
 use super::dom::{Budget, Doc, NodeRef};
+use super::page::{Options, PageArticle, PageKind, Policy};
 use super::pages::Pages;
-use super::select::{self, fold, folded_text};
+use super::select::{self, fold};
 use super::text::{self, Reading};
-use super::title::without_site;
 use crate::adapter::contract;
 use crate::clock::Timestamp;
-use crate::model::{Entry, Published};
+use crate::model::{Entry, Precision, Published};
 
 /// A body with this much HTML is an article even where it has little text; nobody asks for more.
 pub const ENOUGH_HTML: usize = 500;
@@ -44,32 +44,61 @@ pub struct Extracted {
     pub fields: BTreeMap<String, String>,
     /// Where each field was found: `title` → `css:h1`, `published` → `list`, …
     pub provenance: BTreeMap<String, String>,
+    /// The body is not the adapter's: generic extraction found it (S2-33).
+    pub used_fallback: bool,
+    /// Which of its scorers agreed on it.
+    pub fallback_engine: Option<String>,
+    /// The page's `<title>` as it stands: how the endings of a site's titles are learned.
+    pub page_title: String,
 }
 
+/// What is known besides the page: its site and the moment.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Name of the site, taken off titles.
+    pub site_name: String,
+    /// Endings of titles that other pages of the site have as well.
+    pub endings: Vec<String>,
+    /// The zone of times without one.
+    pub zone: Tz,
+    /// Now.
+    pub now: Timestamp,
+    /// When generic extraction steps in.
+    pub policy: Policy,
+}
+
+/// A date this sure comes before what the list says.
+const SURE: f64 = 0.9;
+
 /// Puts together what `found` says, what its pages show and what the list said.
-pub fn article(
-    found: &contract::Article,
-    pages: &Pages,
-    entry: &Entry,
-    site_name: &str,
-    zone: Tz,
-    now: Timestamp,
-) -> Extracted {
+pub fn article(found: &contract::Article, pages: &Pages, entry: &Entry, setting: &Setting) -> Extracted {
+    let page = generic(pages, entry, setting);
     let mut out = Extracted::default();
-    title(&mut out, found, pages, entry, site_name);
-    published(&mut out, found, entry, zone, now);
-    if let Some((value, origin)) = value_of(found.source.as_ref()) {
+    title(&mut out, found, page.as_ref(), entry);
+    published(&mut out, found, page.as_ref(), entry, setting);
+    let said = value_of(found.source.as_ref()).and_then(|(value, origin)| {
         let source = ["来源：", "来源:", "来 源：", "信息来源：", "信息来源:"]
             .iter()
             .find_map(|label| value.strip_prefix(label))
             .unwrap_or(&value)
             .trim();
-        if !source.is_empty() {
-            out.source = Some(source.to_owned());
-            out.provenance.insert("source".into(), origin);
-        }
+        (!source.is_empty()).then(|| (source.to_owned(), origin))
+    });
+    // A name of the site alone is no source.
+    let read = || {
+        let page = page.as_ref()?;
+        let proof = page.provenance.get("source").filter(|proof| proof.confidence >= 0.5)?;
+        Some((page.source.clone()?, proof.to_string()))
+    };
+    if let Some((source, origin)) = said.or_else(read) {
+        out.source = Some(source);
+        out.provenance.insert("source".into(), origin);
     }
     fields(&mut out, found, entry);
+    if let Some(page) = &page {
+        document(&mut out, page);
+        out.page_title = page.page_title.clone();
+    }
 
     let mut files = Files::default();
     for attachment in &found.attachments {
@@ -78,14 +107,97 @@ pub fn article(
         }
     }
     body(&mut out, found.content.as_ref(), pages, &entry.url, &mut files);
+    // S2-32: nothing was found, or so little that with the title missing as well it is the wrong place.
+    let missing = out.html_chars == 0 && out.text.is_empty();
+    let thin = out.html_chars < setting.policy.enough_html && value_of(found.title.as_ref()).is_none();
+    if (missing || thin)
+        && let Some(page) = page
+    {
+        fall_back(&mut out, page, setting.policy, &mut files);
+    }
     out.attachments = files.into_vec();
     out
 }
 
-fn title(out: &mut Extracted, found: &contract::Article, pages: &Pages, entry: &Entry, site_name: &str) {
+/// What the page itself gives, when it is one.
+fn generic(pages: &Pages, entry: &Entry, setting: &Setting) -> Option<PageArticle> {
+    let (doc, source, url) = pages.last_read()?;
+    let options = Options {
+        zone: setting.zone,
+        foreign_in_utc: false,
+        site_name: setting.site_name.clone(),
+        endings: setting.endings.clone(),
+        policy: setting.policy,
+        ..Options::at(setting.now)
+    };
+    let url = if url.is_empty() { &entry.url } else { url };
+    Some(super::page::read(doc, &source, url, &options))
+}
+
+/// The body that generic extraction found, where it is one.
+fn fall_back(out: &mut Extracted, page: PageArticle, policy: Policy, files: &mut Files) {
+    let enough = page.text.chars().nth(policy.enough_text.saturating_sub(1)).is_some();
+    let better = page.text.len() > out.text.len();
+    let shown = page.kind == PageKind::Images && out.inline_image_count == 0;
+    if page.kind == PageKind::List || !(enough && better || shown) {
+        return;
+    }
+    if let Some(proof) = page.provenance.get("content") {
+        out.fallback_engine = Some(format!("{}:{}", proof.engine, proof.rule));
+        out.provenance.insert("content".into(), proof.to_string());
+    }
+    out.used_fallback = true;
+    out.html_chars = out.html_chars.max(page.text.chars().take(ENOUGH_HTML).count());
+    out.text = page.text;
+    out.inline_image_count = page.inline_image_count;
+    for (url, name) in page.attachments {
+        files.name(url, name.as_deref());
+    }
+}
+
+/// What makes it an official document, where neither adapter nor list said it.
+fn document(out: &mut Extracted, page: &PageArticle) {
+    let document = &page.document;
+    let keys: Vec<String> = document.doc_numbers.iter().map(super::docno::DocNo::key).collect();
+    let read = [
+        ("doc_no", document.doc_no.clone(), "doc_no"),
+        ("index_no", document.index_no.clone(), "index_no"),
+        ("publisher", document.issuer.clone(), "publisher"),
+        ("topic", document.topic.clone(), "topic"),
+        ("topic_words", document.topic_words.clone(), "topic_words"),
+        ("open_category", document.open_category.clone(), "open_category"),
+        ("written_date", document.written.as_ref().map(|written| written.date.clone()), "written"),
+        ("validity", document.validity.clone(), "validity"),
+        ("author", page.author.clone(), "author"),
+        ("modified", page.modified.as_ref().map(|modified| modified.at.to_string()), "modified"),
+        ("lead_image", page.lead_image.as_ref().map(Url::to_string), "lead_image"),
+    ];
+    for (name, value, proof) in read {
+        let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
+        if out.fields.contains_key(name) {
+            continue;
+        }
+        if let Some(proof) = page.provenance.get(proof) {
+            out.provenance.insert(name.into(), proof.to_string());
+        }
+        out.fields.insert(name.into(), value);
+    }
+    // The number of the list or the adapter is normalised the same way.
+    let keys = match out.fields.get("doc_no") {
+        Some(text) if keys.is_empty() || document.doc_no.as_ref() != Some(text) => {
+            super::docno::doc_numbers(text).iter().map(super::docno::DocNo::key).collect()
+        }
+        _ => keys,
+    };
+    if !keys.is_empty() {
+        out.fields.insert("doc_no_key".into(), keys.join(" "));
+    }
+}
+
+fn title(out: &mut Extracted, found: &contract::Article, page: Option<&PageArticle>, entry: &Entry) {
     let from_page = || {
-        let title = pages.last_page().and_then(page_title).map(|title| without_site(&title, site_name));
-        title.filter(|title| !title.is_empty()).map(|title| (title, "page:title".to_owned()))
+        let page = page?;
+        Some((page.title.clone()?, page.provenance.get("title")?.to_string()))
     };
     let from_list = || (fold(&entry.title), "list".to_owned());
     let (title, origin) = value_of(found.title.as_ref()).or_else(from_page).unwrap_or_else(from_list);
@@ -95,19 +207,44 @@ fn title(out: &mut Extracted, found: &contract::Article, pages: &Pages, entry: &
     }
 }
 
-fn page_title(doc: &Doc) -> Option<String> {
-    // An `svg` may have a title too: the page's is the one that is HTML.
-    let is_title = |name: &html5ever::QualName| &*name.local == "title" && name.ns == html5ever::ns!(html);
-    let title = doc.root()?.descendent_elements().find(|element| is_title(&element.value().name))?;
-    Some(folded_text(*title)).filter(|title| !title.is_empty())
-}
-
-fn published(out: &mut Extracted, found: &contract::Article, entry: &Entry, zone: Tz, now: Timestamp) {
+fn published(
+    out: &mut Extracted,
+    found: &contract::Article,
+    page: Option<&PageArticle>,
+    entry: &Entry,
+    setting: &Setting,
+) {
     let own = found.published.as_ref().and_then(|value| {
-        parse_published(&value.value, zone, now).map(|published| (published, value.origin.clone()))
+        parse_published(&value.value, setting.zone, setting.now)
+            .map(|published| (published, value.origin.clone()))
     });
-    let from_list = || entry.published.clone().map(|published| (published, "list".to_owned()));
-    if let Some((published, origin)) = own.or_else(from_list) {
+    let read = || {
+        let page = page?;
+        let proof = page.provenance.get("published")?;
+        Some((page.published.clone()?, proof))
+    };
+    let listed = || entry.published.clone().map(|published| (published, "list".to_owned()));
+    let chosen = own.or_else(|| match (read(), listed()) {
+        // A list that knows the time is the adapter's own word, unless the page is more exact about the same day.
+        (read, Some((known, origin)))
+            if known.precision != Precision::Day
+                && read.as_ref().is_none_or(|(published, _)| {
+                    published.precision != Precision::Second || known.precision == Precision::Second
+                }) =>
+        {
+            Some((known, origin))
+        }
+        // The page adds the time to the day the list knows.
+        (Some((published, proof)), Some((known, _)))
+            if proof.confidence >= SURE || published.date == known.date =>
+        {
+            Some((published, proof.to_string()))
+        }
+        (_, Some(listed)) => Some(listed),
+        (Some((published, proof)), None) => Some((published, proof.to_string())),
+        (None, None) => None,
+    });
+    if let Some((published, origin)) = chosen {
         out.published = Some(published);
         out.provenance.insert("published".into(), origin);
     }
@@ -115,7 +252,9 @@ fn published(out: &mut Extracted, found: &contract::Article, entry: &Entry, zone
 
 fn fields(out: &mut Extracted, found: &contract::Article, entry: &Entry) {
     let own = found.fields.iter().map(|(name, value)| (name, &value.value, value.origin.as_str()));
-    let listed = entry.fields.iter().map(|(name, value)| (name, value, "list"));
+    // What begins with `_` the adapter told itself, from the list to the document.
+    let listed = entry.fields.iter().filter(|(name, _)| !name.starts_with('_'));
+    let listed = listed.map(|(name, value)| (name, value, "list"));
     for (name, value, origin) in own.chain(listed) {
         let value = fold(value);
         if !value.is_empty() && !out.fields.contains_key(name) {
@@ -195,150 +334,4 @@ fn value_of(found: Option<&contract::Found>) -> Option<(String, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use chrono_tz::Asia::Shanghai;
-
-    use super::*;
-
-    const NOW: Timestamp = Timestamp(1_780_000_000_000);
-    const PAGE: &str = "<html><head><title>关于示例的通知_通知公告_中国政府网</title></head><body>\
-        <div class=TRS_Editor> </div><div id=zoom><p>第一段。</p><p>第二段<img src=a.jpg>。</p><script>var x=1</script>\
-        <p><a href='./P020260410.pdf'>附件1：示例.pdf</a><a href='./P020260410.pdf#page=2'>下载</a>\
-        <a class=nfw-cms-attachment href='/attachment/0/1' alt='名单.xlsx'>下载</a><a href='b.html'>相关</a></p></div>";
-
-    fn found(value: &str, origin: &str) -> Option<contract::Found> {
-        Some(contract::Found { value: value.into(), origin: origin.into() })
-    }
-
-    fn nothing() -> contract::Article {
-        contract::Article {
-            title: None,
-            published: None,
-            source: None,
-            content: None,
-            fields: vec![],
-            attachments: vec![],
-        }
-    }
-
-    fn entry() -> Entry {
-        Entry {
-            id: 0,
-            url: "https://www.gov.cn/a/t1.html".into(),
-            url_hash: String::new(),
-            title: "列表标题…".into(),
-            published_raw: None,
-            published: parse_published("2026-04-09", Shanghai, NOW),
-            native_id: None,
-            pinned: false,
-            fields: vec![("doc_no".into(), "国发〔2026〕1号".into()), ("publisher".into(), "国务院".into())],
-        }
-    }
-
-    fn read(article_found: &contract::Article, body: &str) -> Extracted {
-        let reply = contract::Reply {
-            tag: "page".into(),
-            status: 200,
-            url: "https://www.gov.cn/a/t1.html".into(),
-            headers: vec![("content-type".into(), "text/html; charset=utf-8".into())],
-            body: body.into(),
-        };
-        article(article_found, &Pages::new(Arc::new(vec![reply])), &entry(), "", Shanghai, NOW)
-    }
-
-    #[test]
-    fn what_the_adapter_found_comes_first() {
-        let article = contract::Article {
-            title: found(" 自己的\u{a0}标题 ", "css:h1"),
-            published: found("时间：2026-04-10 09:30", "css:.time"),
-            source: found("来源：新华社", "css:.source"),
-            content: Some(contract::Body::At(contract::Place {
-                reply: "page".into(),
-                css: "div.TRS_Editor, #zoom".into(),
-            })),
-            fields: vec![(
-                "doc_no".into(),
-                contract::Found { value: "国发〔2026〕2号".into(), origin: "css:td".into() },
-            )],
-            attachments: vec![contract::Attachment { url: "/attachment/0/1".into(), name: None }],
-        };
-        let out = read(&article, PAGE);
-        assert_eq!((out.title.as_str(), out.source.as_deref()), ("自己的 标题", Some("新华社")));
-        assert_eq!(out.published.as_ref().unwrap().at.to_string(), "2026-04-10T01:30:00.000Z");
-        assert_eq!(out.text.lines().take(2).collect::<Vec<_>>(), ["第一段。", "第二段。"]);
-        assert!((150..ENOUGH_HTML).contains(&out.html_chars), "{}", out.html_chars);
-        assert_eq!(out.inline_image_count, 1);
-        let files: Vec<_> =
-            out.attachments.iter().map(|(url, name)| (url.as_str(), name.as_deref())).collect();
-        assert_eq!(
-            files,
-            [
-                ("https://www.gov.cn/attachment/0/1", Some("名单.xlsx")),
-                ("https://www.gov.cn/a/P020260410.pdf", Some("附件1：示例.pdf")),
-            ]
-        );
-        assert_eq!(out.fields["doc_no"], "国发〔2026〕2号");
-        assert_eq!(out.fields["publisher"], "国务院");
-        for (field, origin) in [
-            ("title", "css:h1"),
-            ("published", "css:.time"),
-            ("source", "css:.source"),
-            ("content", "css:#zoom"),
-            ("doc_no", "css:td"),
-            ("publisher", "list"),
-        ] {
-            assert_eq!(out.provenance[field], origin, "{field}");
-        }
-    }
-
-    #[test]
-    fn what_it_did_not_find_comes_from_the_page_and_then_from_the_list() {
-        let out = read(&nothing(), PAGE);
-        assert_eq!((out.title.as_str(), out.provenance["title"].as_str()), ("关于示例的通知", "page:title"));
-        assert_eq!(
-            (out.published.unwrap().date.as_str(), out.provenance["published"].as_str()),
-            ("2026-04-09", "list")
-        );
-        let out = read(
-            &contract::Article {
-                published: found("昨天", "css:i"),
-                title: found(" ", "css:h1"),
-                ..nothing()
-            },
-            "{}",
-        );
-        assert_eq!((out.title.as_str(), out.provenance["title"].as_str()), ("列表标题…", "list"));
-        assert_eq!(out.provenance["published"], "list");
-    }
-
-    #[test]
-    fn html_of_the_adapters_own_is_read_the_same_way() {
-        let html = "<p>甲</p><p>乙<img src=x></p><a href=f.docx title=说明.docx>附件</a>";
-        let content = Some(contract::Body::Html(contract::Found {
-            value: html.into(),
-            origin: "json:data.content".into(),
-        }));
-        let out = read(&contract::Article { content, ..nothing() }, "{}");
-        assert_eq!(
-            (out.text.as_str(), out.html_chars, out.inline_image_count),
-            ("甲\n乙\n附件", html.chars().count(), 1)
-        );
-        assert_eq!(out.attachments[0].0.as_str(), "https://www.gov.cn/a/f.docx");
-        assert_eq!(out.attachments[0].1.as_deref(), Some("说明.docx"));
-        assert_eq!(out.provenance["content"], "json:data.content");
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_read_says_why() {
-        for (reply, css, words) in
-            [("other", "p", "no reply is tagged `other`"), ("page", "p[", "bad selector `p[`")]
-        {
-            let content = Some(contract::Body::At(contract::Place { reply: reply.into(), css: css.into() }));
-            let out = read(&contract::Article { content, ..nothing() }, PAGE);
-            assert!(out.provenance["content"].contains(words));
-            assert!(out.text.is_empty());
-        }
-    }
-}
+mod tests;

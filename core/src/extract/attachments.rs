@@ -63,7 +63,7 @@ impl Files {
 }
 
 fn is_file(link: ElementRef<'_>, url: &Url) -> bool {
-    if link.value().classes().any(|class| class == "nfw-cms-attachment") {
+    if link.value().classes().any(|class| class == "nfw-cms-attachment") || link.attr("download").is_some() {
         return true;
     }
     let ends_as_file = |text: &str| {
@@ -75,6 +75,14 @@ fn is_file(link: ElementRef<'_>, url: &Url) -> bool {
     ends_as_file(path)
         || (path.contains("/attachment/") && !page)
         || (!page && url.query().is_some_and(ends_as_file))
+        || is_handler(url)
+}
+
+/// `downfile.jsp?id=1`, `/servlet/download?file=…`: programs that send files.
+fn is_handler(url: &Url) -> bool {
+    let last = url.path().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let named = ["download", "downfile", "filedown", "getfile", "showattach", "attachdown"];
+    url.query().is_some_and(|query| !query.is_empty()) && named.iter().any(|name| last.contains(name))
 }
 
 /// What readers see; where that is only a call to action, what the editor's form kept.

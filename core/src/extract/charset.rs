@@ -121,7 +121,8 @@ fn encoding_of(label: &[u8]) -> Option<&'static Encoding> {
         b"gb-2312" | b"gb_2312" | b"gb18030-2000" | b"gb18030-2005" | b"cp936" | b"936" | b"ms936"
         | b"euc-cn" => Some(GB18030),
         b"utf" | b"utf-8n" | b"utf_8" => Some(UTF_8),
-        label => Encoding::for_label(label).map(wider),
+        // Browsers show nothing of a page in an encoding they consider dangerous; here its ASCII is worth reading.
+        label => Encoding::for_label_no_replacement(label).map(wider),
     }
 }
 

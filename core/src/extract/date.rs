@@ -4,6 +4,8 @@
 //! little. Dates before 1949 or in the future are something else (a telephone number, a deadline) and are passed over. Times without
 //! a zone are in the site's zone.
 
+mod words;
+
 use chrono::{DateTime, Duration, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
@@ -17,7 +19,7 @@ const FIRST_YEAR: i32 = 1949;
 /// Clocks of sites run ahead, and notices are dated on the next working day.
 const AHEAD_DAYS: i64 = 2;
 
-/// The first date in `raw`, in the forms Chinese sites use.
+/// The first date in `raw`, in the forms that Chinese sites, feeds and English media use; relative forms (`3小时前`) count from `now`.
 ///
 /// ```
 /// use dibao::{Timestamp, extract::parse_published};
@@ -26,6 +28,16 @@ const AHEAD_DAYS: i64 = 2;
 /// assert_eq!(found.at.to_string(), "2026-04-10T01:30:00.000Z");
 /// ```
 pub fn parse_published(raw: &str, zone: Tz, now: Timestamp) -> Option<Published> {
+    absolute(raw, zone, now).or_else(|| parse_in_words(raw, zone, now))
+}
+
+/// The first relative date: `3小时前`, `昨天 09:30`.
+pub(crate) fn parse_in_words(raw: &str, zone: Tz, now: Timestamp) -> Option<Published> {
+    words::relative(&plain(raw), zone, now)
+}
+
+/// The first date that needs no other one to be understood.
+pub(crate) fn absolute(raw: &str, zone: Tz, now: Timestamp) -> Option<Published> {
     let text = plain(raw);
     let known = |published: &Published| {
         let latest = now.to_utc() + Duration::days(AHEAD_DAYS);
@@ -44,6 +56,7 @@ pub fn parse_published(raw: &str, zone: Tz, now: Timestamp) -> Option<Published>
     (0..text.len())
         .filter(|at| text[*at].is_ascii_digit() && (*at == 0 || !text[*at - 1].is_ascii_digit()))
         .find_map(|at| date_at(Reader { text: &text, at }, zone).filter(known))
+        .or_else(|| words::with_month(&text, zone).filter(known))
 }
 
 /// Forms that are a date only when there is nothing else: seconds or milliseconds since 1970, and the dates of feeds.
@@ -106,8 +119,11 @@ fn date(reader: &mut Reader<'_>) -> Option<(NaiveDate, Option<Clock>)> {
         return None;
     }
     let year = part(0, 4)? as i32;
+    let behind = reader.at;
     reader.spaces();
-    let separator = reader.one_of("-/.年－–—")?;
+    let Some(separator) = reader.one_of("-/.年－–—") else {
+        return (reader.at > behind).then(|| spaced(reader, year)).flatten();
+    };
     reader.spaces();
     let month = reader.number(2)?;
     reader.spaces();
@@ -123,6 +139,16 @@ fn date(reader: &mut Reader<'_>) -> Option<(NaiveDate, Option<Clock>)> {
         reader.at = before;
     }
     Some((NaiveDate::from_ymd_opt(year, month, day)?, None))
+}
+
+/// `2026 04/10 09:38`: year, day and time in elements of their own. Without the time it may be anything.
+fn spaced(reader: &mut Reader<'_>, year: i32) -> Option<(NaiveDate, Option<Clock>)> {
+    let month = reader.number(2)?;
+    reader.spaces();
+    reader.one_of("/-.")?;
+    reader.spaces();
+    let date = NaiveDate::from_ymd_opt(year, month, reader.number(2)?)?;
+    Some((date, Some(time(reader)?)))
 }
 
 /// A time right behind a date; on failure the date stands alone.

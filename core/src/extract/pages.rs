@@ -2,6 +2,7 @@
 //!
 //! Decides which page a name means and what its links are relative to. Lives on one thread, for one turn.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -98,9 +99,12 @@ impl Pages {
         Some(base_of(self.doc_at(at), own))
     }
 
-    /// The last reply that is a page, when there is one: where a title is looked for.
-    pub(crate) fn last_page(&self) -> Option<&Doc> {
-        (0..self.replies.len()).rev().find(|at| self.looks_like_html(*at)).map(|at| self.doc_at(at))
+    /// The last reply that is a page, when there is one, with its text and its address.
+    pub(crate) fn last_read(&self) -> Option<(&Doc, Cow<'_, str>, &str)> {
+        let at = (0..self.replies.len()).rev().find(|at| self.looks_like_html(*at))?;
+        let reply = &self.replies[at];
+        let text = charset::decode(&reply.body, header(reply, "content-type")).text;
+        Some((self.doc_at(at), text, &reply.url))
     }
 
     fn base_of_last(&self) -> Option<&Url> {

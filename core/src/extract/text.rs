@@ -59,8 +59,8 @@ pub(crate) fn read(root: NodeRef<'_>) -> Reading<'_> {
 }
 
 /// How an element shapes the text around it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
     Inline,
     Block,
     /// A block in which line ends count.
@@ -71,7 +71,7 @@ enum Kind {
     Skipped,
 }
 
-fn kind(element: &Element) -> Kind {
+pub(crate) fn kind(element: &Element) -> Kind {
     match element.name() {
         "br" => Kind::LineBreak,
         "td" | "th" => Kind::Cell,
@@ -90,7 +90,7 @@ fn kind(element: &Element) -> Kind {
 }
 
 /// `visibility: hidden` is not among them: editors leave it on text that readers do see.
-fn is_hidden(element: &Element) -> bool {
+pub(crate) fn is_hidden(element: &Element) -> bool {
     if element.attrs.is_empty() {
         return false;
     }
@@ -127,8 +127,8 @@ enum Gap {
 }
 
 #[derive(Default)]
-struct Lines {
-    text: String,
+pub(crate) struct Lines {
+    pub text: String,
     gap: Gap,
     /// No-break and ideographic spaces that are kept if something visible follows on the same line.
     held: String,
@@ -136,7 +136,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn open(&mut self, kind: Kind) {
+    pub(crate) fn open(&mut self, kind: Kind) {
         match kind {
             Kind::Block => self.part(Gap::Line),
             Kind::Preformatted => {
@@ -156,7 +156,7 @@ impl Lines {
         }
     }
 
-    fn close(&mut self, kind: Kind) {
+    pub(crate) fn close(&mut self, kind: Kind) {
         match kind {
             Kind::Block => self.part(Gap::Line),
             Kind::Preformatted => {
@@ -186,7 +186,7 @@ impl Lines {
         self.gap = gap;
     }
 
-    fn push(&mut self, text: &str) {
+    pub(crate) fn push(&mut self, text: &str) {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             let end = next_special(rest);

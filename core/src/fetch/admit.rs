@@ -19,6 +19,9 @@ use super::verdict::Verdict;
 
 /// How often what was counted is stored at the most; what cannot wait is stored at once.
 const FLUSH_EVERY: i64 = 5_000;
+/// Where requests are this far apart, the start of each is stored before it goes: a process that is killed and
+/// started again keeps the interval. Below it, a start costs more than it is worth.
+const PACED: Duration = Duration::from_secs(1);
 
 /// Where what is known of hosts outlives the process.
 pub trait HostShelf: Send + Sync + 'static {
@@ -41,6 +44,8 @@ pub(super) struct Admitted {
     hosts: Arc<Hosts>,
     key: String,
     admission: Admission,
+    /// It may be on the wire: dropped from here on, it was a request all the same.
+    sent: bool,
     settled: bool,
 }
 
@@ -49,25 +54,46 @@ impl Admitted {
         &self.key
     }
 
+    /// It goes now.
+    pub fn goes(&mut self) {
+        self.sent = true;
+    }
+
+    /// It never went: our own rules kept it back at the last moment.
+    pub fn stays(&mut self) {
+        self.sent = false;
+    }
+
     /// The answer is there, or there is none.
     pub fn finish(mut self, verdict: &Verdict, requests: u32, bytes: u64) -> Change {
         self.settled = true;
         self.hosts.record(&self.key, self.admission, verdict, requests, bytes)
     }
 
-    /// The answer leads on, within the host or away from it.
-    pub fn led_on(mut self, verdict: &Verdict, to: &str) {
-        self.settled = true;
+    /// The answer leads on, within the host or away from it. A probe that stays within the host is still the probe:
+    /// its last answer tells how the host is, and until then nobody else goes.
+    pub fn led_on(mut self, verdict: &Verdict, to: &str) -> Option<Admitted> {
         self.hosts.record_hop(&self.key, verdict);
-        if to != self.key || self.admission == Admission::Probe {
+        if to != self.key {
             let _ = self.hosts.left(&self.key, self.admission);
+        } else if self.admission == Admission::Probe {
+            self.sent = false;
+            return Some(self);
         }
+        self.settled = true;
+        None
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        if !self.settled && self.admission == Admission::Probe {
+        if self.settled {
+            return;
+        }
+        if self.sent {
+            self.hosts.went_unjudged(&self.key);
+        }
+        if self.admission == Admission::Probe {
             self.hosts.abandon_probe(&self.key);
         }
     }
@@ -99,35 +125,51 @@ impl Register {
         } else {
             urgent.iter().filter_map(|key| self.hosts.take(key)).collect()
         };
-        Saving { register: self, rows }.run(shelf).await;
+        Saving { hosts: self.hosts.clone(), rows }.run(shelf).await;
+    }
+
+    /// Stores what is known of one host. False: there is nowhere to.
+    async fn store(&self, key: &str) -> bool {
+        let Some(shelf) = &self.shelf else { return false };
+        let rows = self.hosts.take(key).into_iter().collect();
+        Saving { hosts: self.hosts.clone(), rows }.run(shelf).await;
+        true
     }
 
     /// Stores everything that is not stored yet.
     pub async fn flush(&self) {
         let Some(shelf) = &self.shelf else { return };
         let rows = self.hosts.take_dirty();
-        Saving { register: self, rows }.run(shelf).await;
+        Saving { hosts: self.hosts.clone(), rows }.run(shelf).await;
     }
 }
 
 /// Rows on their way to the store; they come back when they do not arrive.
-struct Saving<'a> {
-    register: &'a Register,
+struct Saving {
+    hosts: Arc<Hosts>,
     rows: Vec<(String, HostRow)>,
 }
 
-impl Saving<'_> {
+impl Saving {
+    /// Carried to its end whatever becomes of the caller: what was counted would else be stored and put back, too.
     async fn run(mut self, shelf: &Arc<dyn HostShelf>) {
-        if !self.rows.is_empty() && shelf.save(&self.rows).await {
-            self.rows.clear();
+        if self.rows.is_empty() {
+            return;
         }
+        let shelf = shelf.clone();
+        let carried = tokio::spawn(async move {
+            if shelf.save(&self.rows).await {
+                self.rows.clear();
+            }
+        });
+        let _ = carried.await;
     }
 }
 
-impl Drop for Saving<'_> {
+impl Drop for Saving {
     fn drop(&mut self) {
         if !self.rows.is_empty() {
-            self.register.hosts.put_back(std::mem::take(&mut self.rows));
+            self.hosts.put_back(std::mem::take(&mut self.rows));
         }
     }
 }
@@ -145,36 +187,63 @@ impl Shared {
         }
     }
 
-    /// 5 and 6: the turn of a request, and the breaker's word when it has come.
+    /// 5 and 6: the turn of a request, and the breaker's word when it has come. `probe`: it has the breaker's word
+    /// already, as the next hop of a probe.
     pub(super) async fn turn(
         &self,
         ask: &Ask,
         trip: &mut Trip,
         key: &str,
         asked_for: Duration,
+        probe: Option<Admitted>,
     ) -> Result<(Pass, Admitted), FetchErrorKind> {
         let begin = self.clock.instant();
-        let floor = asked_for.max(self.register.hosts.limits(key).floor());
+        let floor = || asked_for.max(self.register.hosts.limits(key).floor());
+        if let Some(ago) = self.register.hosts.started_elsewhere(key) {
+            self.throttle.resume(key, &ask.policy, floor(), begin.checked_sub(ago));
+        }
         let pass = self.throttle.enter(key, &ask.policy, ask.purpose, floor).await;
+        let floor = floor();
         let waited = self.clock.instant().saturating_duration_since(begin);
         trip.waited += waited;
         // Asked last, because the host may have been given up while this one waited.
-        let admission = self.register.hosts.admit(key);
-        if let Admission::Refuse { until, why } = admission {
-            self.register.hosts.refused(key);
-            return trip.checked("breaker", Err(FetchErrorKind::CoolingDown { until, why }), "");
+        let admitted = match probe {
+            Some(probe) => probe,
+            None => match self.register.hosts.admit(key) {
+                Admission::Refuse { until, why } => {
+                    self.register.hosts.refused(key);
+                    return trip.checked("breaker", Err(FetchErrorKind::CoolingDown { until, why }), "");
+                }
+                admission => Admitted {
+                    hosts: self.register.hosts.clone(),
+                    key: key.to_owned(),
+                    admission,
+                    sent: false,
+                    settled: false,
+                },
+            },
+        };
+        self.register.hosts.starts(key);
+        if ask.policy.min_interval.max(floor) >= PACED && self.register.store(key).await {
+            pass.goes_at(self.clock.instant());
         }
-        let words = if admission == Admission::Probe { "a single probe" } else { "closed" };
+        let words = if admitted.admission == Admission::Probe { "a single probe" } else { "closed" };
         trip.say("breaker", true, || words);
+        let limits = self.register.hosts.limits(key);
         trip.say("throttle", true, || {
+            let origin = match (floor > ask.policy.min_interval, asked_for.max(limits.crawl_delay())) {
+                (false, _) => "as the settings say",
+                (true, delay) if delay >= floor => "as robots.txt asks",
+                (true, _) => "learned from answers of the host",
+            };
             format!(
-                "waited {:.3} s; at least {:.1} s between requests",
+                "waited {:.3} s; at least {:.1} s between requests, {origin}; {} at once",
                 waited.as_secs_f64(),
-                ask.policy.min_interval.max(floor).as_secs_f64()
+                ask.policy.min_interval.max(floor).as_secs_f64(),
+                ask.policy.max_concurrency.max(1)
             )
         });
-        let hosts = self.register.hosts.clone();
-        Ok((pass, Admitted { hosts, key: key.to_owned(), admission, settled: false }))
+        Ok((pass, admitted))
     }
 
     /// Writes an answer down.
@@ -201,29 +270,36 @@ impl Shared {
         &self,
         ask: &Ask,
         trip: &mut Trip,
-        admitted: Admitted,
+        mut admitted: Admitted,
         kind: &FetchErrorKind,
     ) {
         match Verdict::of_kind(kind) {
             Some(verdict) => self.finish(ask, trip, admitted, &verdict, (1, 0)),
             None => {
+                if !kind.was_sent() {
+                    admitted.stays();
+                }
                 let tier = trip.tier;
                 trip.say(tier, false, || kind.to_string());
             }
         }
     }
 
-    /// Counts a failure that is no answer of its own.
-    pub(super) fn gave_up(&self, trip: &mut Trip, key: &str, kind: &FetchErrorKind) {
+    /// Counts a failure that is no answer of its own; `probe` is the one that ends with it, if one was under way.
+    pub(super) fn gave_up(&self, trip: &mut Trip, key: &str, probe: Option<Admitted>, kind: &FetchErrorKind) {
         let Some(verdict) = Verdict::of_kind(kind) else { return };
-        if self.register.hosts.failed(key, Admission::Go, &verdict) != Change::None {
+        let admission = probe.map_or(Admission::Go, |mut probe| {
+            probe.settled = true;
+            probe.admission
+        });
+        if self.register.hosts.failed(key, admission, &verdict) != Change::None {
             trip.urgent.push(key.to_owned());
         }
         trip.say("http", false, || verdict.to_string());
     }
 }
 
-/// For intervals on the wire, which are real whatever clock the gate goes by.
+/// For what a backend takes, which is real whatever clock the gate goes by.
 pub(super) fn since(begin: Instant) -> Duration {
     begin.elapsed()
 }

@@ -161,6 +161,9 @@ pub struct Fetched {
     pub headers: Vec<(String, String)>,
     /// Decompressed.
     pub body: Bytes,
+    /// It was asked for by [`Gate::fetch_if_changed`](super::Gate::fetch_if_changed) and has not changed: there is no
+    /// page in it.
+    pub unchanged: bool,
     /// What it is worth (I20).
     pub verdict: Verdict,
     /// The answers before it: redirects, and what the tier before brought.

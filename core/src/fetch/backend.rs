@@ -10,10 +10,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use rustls::pki_types::CertificateDer;
 use url::Url;
 
 use super::cookies::Cookie;
 use super::error::FetchErrorKind;
+use super::rendering::Rendering;
 
 /// A way to fetch a page. Registered in [`GateOptions::backends`](super::GateOptions::backends); with the
 /// strategy `auto` the first one that is available is asked when HTTP is turned away, with `browser` at once.
@@ -50,10 +52,12 @@ pub struct BackendOrder<'a> {
     pub headers: &'a [(String, String)],
     /// The cookies the pool holds for this page.
     pub cookies: &'a [Cookie],
-    /// For the whole page.
+    /// For the whole page. What a backend does before (waiting for a free tab, starting a browser) does not count.
     pub timeout: Duration,
     /// No larger page is wanted.
     pub body_cap: u64,
+    /// What the site's settings say about pages that scripts make.
+    pub rendering: &'a Rendering,
     /// What else may be loaded, and where names lead.
     pub screen: &'a dyn Screen,
 }
@@ -76,8 +80,11 @@ pub trait Screen: Send + Sync {
     /// Whether an address may be talked to at all.
     fn check_address(&self, address: IpAddr) -> Result<(), FetchErrorKind>;
 
-    /// SHA-256 of the public keys (SPKI, DER) of certificate authorities that are trusted beside those of the web.
-    fn trusted_keys(&self) -> Vec<[u8; 32]>;
+    /// Certificate authorities that are trusted beside those of the web.
+    fn extra_roots(&self) -> Vec<CertificateDer<'static>>;
+
+    /// What makes the connections to the site in our place, when its settings name something.
+    fn proxy(&self) -> Option<&Url>;
 }
 
 /// What a backend brought.

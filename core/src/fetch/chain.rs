@@ -30,12 +30,15 @@ pub(super) struct Opened {
 impl Shared {
     pub(super) async fn open(&self, ask: &Ask, trip: &mut Trip) -> Result<Opened, FetchErrorKind> {
         let mut seen: HashSet<(Method, Url, Option<HeaderValue>)> = HashSet::new();
+        let mut probe = None;
         loop {
-            let (pass, admitted) = self.enter(ask, trip).await?;
+            let (pass, mut admitted) = self.enter_with(ask, trip, probe.take()).await?;
             let key = admitted.key().to_owned();
             self.add_cookies(trip, &key);
+            trip.set_conditions();
             let url = trip.url.clone();
-            let sent = self.http.send(trip.method, &url, trip.headers.clone(), trip.body.clone());
+            admitted.goes();
+            let sent = self.http.send(&ask.wire, trip.method, &url, trip.headers.clone(), trip.body.clone());
             let response = match trip.timed(sent).await {
                 Ok(response) => response,
                 Err(kind) => {
@@ -56,7 +59,7 @@ impl Shared {
             };
             let verdict = self.classify(ask, trip, status, &headers, &[]);
             self.keep_cookies(trip, &key, &headers, &verdict);
-            admitted.led_on(&verdict, &self.key(ask, &next.url));
+            probe = admitted.led_on(&verdict, &self.key(ask, &next.url));
             trip.say("http", true, || verdict.to_string());
             trip.passed_by(status, verdict);
             // The host's slot is given back before the next hop asks for one.
@@ -81,18 +84,30 @@ impl Shared {
                 false if trip.hops.len() > trip.max_hops => FetchErrorKind::TooManyRedirects(trip.max_hops),
                 false => continue,
             };
-            self.gave_up(trip, &key, &kind);
+            self.gave_up(trip, &key, probe, &kind);
             return Err(kind);
         }
     }
 
     /// All checks of one request, in their order; it may go when this returns.
     pub(super) async fn enter(&self, ask: &Ask, trip: &mut Trip) -> Result<(Pass, Admitted), FetchErrorKind> {
+        self.enter_with(ask, trip, None).await
+    }
+
+    /// The same for a hop of a probe, to which the breaker has given its word.
+    async fn enter_with(
+        &self,
+        ask: &Ask,
+        trip: &mut Trip,
+        probe: Option<Admitted>,
+    ) -> Result<(Pass, Admitted), FetchErrorKind> {
         self.check(ask, trip)?;
         let key = self.key(ask, &trip.url).into_owned();
-        self.not_cooling(trip, &key).await?;
+        if probe.is_none() {
+            self.not_cooling(trip, &key).await?;
+        }
         let asked_for = self.consult(ask, trip, &key).await?;
-        self.turn(ask, trip, &key, asked_for).await
+        self.turn(ask, trip, &key, asked_for, probe).await
     }
 
     /// The checks that need no waiting, in their order; 4, robots, is in `consult`.

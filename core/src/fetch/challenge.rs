@@ -149,7 +149,8 @@ const BARE: usize = 50;
 fn script(page: &Glance<'_>, refused: bool) -> Option<Found> {
     let found = |product, sign| Some(Found { product, hand: Hand::Challenge, sign });
     for (sign, product) in SCRIPTS {
-        if !page.source.contains(sign) || page.shown.contains(sign) {
+        // What shows, in the text or over it, is somebody writing about it.
+        if !page.source.contains(sign) || page.shown.contains(sign) || page.title.contains(sign) {
             continue;
         }
         // Attributes and names this short occur in scripts of all kinds.

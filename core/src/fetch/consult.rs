@@ -16,6 +16,7 @@ use super::robots::{
     Basis, MAX_BODY, MAX_REDIRECTS, Origin, RobotsAnswer, RobotsRequest, RobotsVerdict, Standing,
 };
 use super::trip::Trip;
+use super::validators;
 use super::verdict::{Verdict, VerdictKind};
 
 impl Shared {
@@ -106,7 +107,7 @@ impl Shared {
                 strategy: Strategy::Http,
                 wire: ask.wire.clone(),
             };
-            let mut trip = Trip::new(&own, &self.agent_for(ask), self.page_time);
+            let mut trip = Trip::new(&own, &self.agent_for(ask), self.page_time, &self.clock);
             trip.max_hops = MAX_REDIRECTS;
             let done = self.read_robots(&own, &mut trip).await;
             self.settle(&mut trip).await;
@@ -116,6 +117,8 @@ impl Shared {
                 Err(FetchErrorKind::RedirectLoop | FetchErrorKind::TooManyRedirects(_)) => {
                     RobotsAnswer::TooManyRedirects
                 }
+                // That we leave the host alone says nothing about its file: it is asked for when that is over.
+                Err(kind @ FetchErrorKind::CoolingDown { .. }) => RobotsAnswer::NotAsked(kind.to_string()),
                 Err(kind) => RobotsAnswer::Unreachable(kind.to_string()),
             }
         })
@@ -140,17 +143,13 @@ impl Shared {
         let now = self.clock.now();
         let header =
             |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let (etag, last_modified) = validators::read(&headers, now);
         // A firewall that answers in the host's place says nothing about what the host wants, at any status.
         let hijacked = matches!(verdict.kind, VerdictKind::Challenge(_))
             || (verdict.kind == VerdictKind::Blocked && status < 300);
         let answer = match status {
             _ if hijacked => RobotsAnswer::Unreachable(verdict.to_string()),
-            200..=299 => RobotsAnswer::File {
-                status,
-                etag: header("etag"),
-                last_modified: header("last-modified"),
-                body,
-            },
+            200..=299 => RobotsAnswer::File { status, etag, last_modified, body },
             _ => {
                 let until = header("retry-after")
                     .and_then(|value| retry_after::until(&value, header("date").as_deref(), now));

@@ -23,6 +23,7 @@ use super::robots::{NoShelf, RobotsBook, Standing};
 use super::throttle::Throttle;
 use super::tiers::Got;
 use super::trip::{Step, Trip};
+use super::validators::Validators;
 use crate::clock::{Clock, Entropy};
 
 /// The only way out. Cheap to clone: all clones share connections, pace and what is known of hosts.
@@ -60,9 +61,14 @@ impl Gate {
             agent_text: options.user_agent.clone(),
             robots: RobotsBook::new(shelf, clock.clone(), options.robots_times),
             http: Http::new(&options)?,
-            throttle: Throttle::new(options.max_in_flight, options.attachment_throttle_cap, entropy),
             register: Register::new(hosts, options.host_shelf),
             backends: options.backends,
+            throttle: Throttle::new(
+                options.max_in_flight,
+                options.attachment_throttle_cap,
+                entropy,
+                clock.clone(),
+            ),
             body_cap: options.body_cap,
             page_time: options.timeouts.total,
             download_time: options.timeouts.download,
@@ -72,13 +78,21 @@ impl Gate {
 
     /// Fetches a page: its whole body, decompressed, up to the cap of the options.
     pub async fn fetch(&self, ask: &Ask) -> Result<Fetched, FetchError> {
-        let trip = Trip::new(ask, &self.0.agent_for(ask), self.0.page_time);
+        let trip = Trip::new(ask, &self.0.agent_for(ask), self.0.page_time, &self.0.clock);
+        self.fetch_on(ask, trip).await.1
+    }
+
+    /// Fetches a page unless it is still the one of which the validators were kept: then [`Fetched::unchanged`]. They
+    /// go out with a GET of the address they are of, wherever on the way that is asked, and nowhere else.
+    pub async fn fetch_if_changed(&self, ask: &Ask, known: &Validators) -> Result<Fetched, FetchError> {
+        let mut trip = Trip::new(ask, &self.0.agent_for(ask), self.0.page_time, &self.0.clock);
+        trip.known = Some(known.clone());
         self.fetch_on(ask, trip).await.1
     }
 
     /// Fetches a page and tells every decision on the way, in order.
     pub async fn explain(&self, ask: &Ask) -> (Vec<Step>, Result<Fetched, FetchError>) {
-        let trip = Trip::new(ask, &self.0.agent_for(ask), self.0.page_time).traced();
+        let trip = Trip::new(ask, &self.0.agent_for(ask), self.0.page_time, &self.0.clock).traced();
         self.fetch_on(ask, trip).await
     }
 
@@ -94,6 +108,8 @@ impl Gate {
                 body,
                 verdict,
                 at,
+                // A server that says so without having been asked is no reason to keep what we have.
+                unchanged: status == 304 && trip.conditional && trip.tier == "http",
                 url: trip.url,
                 hops: trip.hops,
                 asides: trip.asides,
@@ -114,7 +130,7 @@ impl Gate {
         cap: u64,
     ) -> Result<Downloaded, FetchError> {
         let at = self.0.clock.now();
-        let mut trip = Trip::new(ask, &self.0.agent_for(ask), self.0.download_time);
+        let mut trip = Trip::new(ask, &self.0.agent_for(ask), self.0.download_time, &self.0.clock);
         let done = self.0.download(ask, &mut trip, to, cap).await;
         self.0.settle(&mut trip).await;
         match done {

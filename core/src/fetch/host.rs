@@ -42,6 +42,11 @@ const FIRST_MS: u32 = 1_000;
 const CALM_ANSWERS: u16 = 50;
 
 impl Limits {
+    /// What its robots.txt asks for.
+    pub fn crawl_delay(&self) -> Duration {
+        Duration::from_millis(u64::from(self.crawl_delay_ms.unwrap_or(0)))
+    }
+
     /// No request sooner than this after the last.
     pub fn floor(&self) -> Duration {
         Duration::from_millis(u64::from(self.crawl_delay_ms.max(self.interval_ms).unwrap_or(0)))
@@ -91,6 +96,9 @@ pub struct Seen {
 pub struct HostRow {
     /// When something last happened.
     pub seen_at: Timestamp,
+    /// When a request to it last started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
     /// When somebody last wiped what was held against it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset_at: Option<Timestamp>,
@@ -118,9 +126,12 @@ pub struct HostRow {
 impl HostRow {
     /// This row with what another process, or somebody by hand, wrote down about the same host.
     pub fn join(mut self, other: HostRow, now: Timestamp) -> HostRow {
+        let started_at = self.started_at.max(other.started_at);
         if other.reset_at > self.reset_at {
-            return HostRow { days: self.days, seen_at: self.seen_at.max(other.seen_at), ..other };
+            let seen_at = self.seen_at.max(other.seen_at);
+            return HostRow { days: self.days, seen_at, started_at, ..other };
         }
+        self.started_at = started_at;
         if other.reset_at == self.reset_at {
             let (ours, theirs) = ((self.breaker_at, &self.breaker), (other.breaker_at, &other.breaker));
             let (later, earlier) = if theirs.0 > ours.0 { (theirs, ours) } else { (ours, theirs) };

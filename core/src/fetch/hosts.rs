@@ -68,6 +68,9 @@ struct Host {
     /// What was counted and not yet stored, a page a day.
     days: Vec<Ledger>,
     seen_at: Timestamp,
+    started_at: Option<Timestamp>,
+    /// The last start was another process's and nobody here knows of it yet.
+    started_elsewhere: bool,
     breaker_at: Timestamp,
     reset_at: Option<Timestamp>,
     loaded_at: Option<Timestamp>,
@@ -102,8 +105,9 @@ impl Hosts {
             row.breaker.probing_since = None;
             let probing = host.breaker.probing_since;
             let (dirty, days) = (host.dirty, std::mem::take(&mut host.days));
+            let started_elsewhere = host.started_elsewhere || row.started_at > host.started_at;
             let joined = host.row().join(row, now);
-            *host = Host { loaded_at: Some(now), dirty, days, ..Host::from_row(joined) };
+            *host = Host { loaded_at: Some(now), dirty, days, started_elsewhere, ..Host::from_row(joined) };
             host.breaker.probing_since = probing;
         });
     }
@@ -152,6 +156,31 @@ impl Hosts {
         let admission = host.breaker.admit(now);
         host.dirty |= before != host.breaker.probing_since;
         admission
+    }
+
+    /// A request goes to the host now.
+    pub fn starts(&self, host: &str) {
+        self.change(host, |host, now| {
+            host.dirty = true;
+            host.started_at = Some(now);
+        });
+    }
+
+    /// How long ago a request to the host started in another process, or in one before this; told once.
+    pub fn started_elsewhere(&self, host: &str) -> Option<Duration> {
+        let now = self.clock.now();
+        let mut known = lock(&self.known);
+        let host = known.get_mut(key(host)).filter(|host| host.started_elsewhere)?;
+        host.started_elsewhere = false;
+        // One of the future is from before the clock was set back: then it was just now. A start is kept to the
+        // millisecond, and not to be taken for an earlier one.
+        let ago = now.0.saturating_sub(host.started_at?.0).saturating_sub(1).max(0);
+        Some(Duration::from_millis(ago as u64))
+    }
+
+    /// A request went and was dropped, or nothing can be said of its answer: it was a request all the same.
+    pub fn went_unjudged(&self, host: &str) {
+        self.with(host, |host, now| bump(&mut host.today(now).requests));
     }
 
     /// A request that was not sent because the host is left alone.
@@ -219,9 +248,10 @@ impl Hosts {
         let mut known = lock(&self.known);
         let Some(host) = known.get_mut(key(host)) else { return false };
         let (loaded_at, days) = (host.loaded_at, std::mem::take(&mut host.days));
+        let started_elsewhere = host.started_elsewhere;
         let mut row = host.row();
         row.reset(now);
-        *host = Host { loaded_at, days, dirty: true, ..Host::from_row(row) };
+        *host = Host { loaded_at, days, dirty: true, started_elsewhere, ..Host::from_row(row) };
         true
     }
 
@@ -344,6 +374,8 @@ impl Host {
             cookies: Some(Box::new(row.cookies)).filter(|pool| !pool.is_empty()),
             days: row.days,
             seen_at: row.seen_at,
+            started_at: row.started_at,
+            started_elsewhere: false,
             breaker_at: row.breaker_at,
             reset_at: row.reset_at,
             loaded_at: None,
@@ -354,6 +386,7 @@ impl Host {
     fn row(&self) -> HostRow {
         HostRow {
             seen_at: self.seen_at,
+            started_at: self.started_at,
             reset_at: self.reset_at,
             breaker: self.breaker.clone(),
             breaker_at: self.breaker_at,
@@ -406,12 +439,19 @@ impl Host {
     /// What an answer means for the breaker and the incident.
     fn fails(&mut self, admission: Admission, verdict: &Verdict, now: Timestamp) -> Change {
         self.incident.observe(verdict);
-        self.breaks(now, |breaker| {
+        let change = self.breaks(now, |breaker| {
             breaker.record(escalate::outcome(verdict), admission == Admission::Probe, now);
             if let VerdictKind::RetryAfter(until) = verdict.kind {
                 breaker.cool(until, Why::RetryAfter, now);
             }
-        })
+        });
+        // Heeded also where the host is left alone for longer, for another reason.
+        if let VerdictKind::RetryAfter(until) = verdict.kind
+            && self.breaker.open_until.is_some_and(|open| open >= until)
+        {
+            bump(&mut self.today(now).retry_after_honoured);
+        }
+        change
     }
 
     /// Does something to the breaker and tells what came of it.
@@ -424,13 +464,11 @@ impl Host {
         match (before.open_until, self.breaker.open_until) {
             (Some(_), None) => Change::Closed,
             (before, Some(until)) if until > now && before.is_none_or(|before| until > before) => {
-                let why = self.breaker.why.unwrap_or(Why::Failures);
-                let today = self.today(now);
-                bump(&mut today.cooldowns);
-                if why == Why::RetryAfter {
-                    bump(&mut today.retry_after_honoured);
+                // One that grows while it is in force is still the same.
+                if before.is_none_or(|before| before <= now) {
+                    bump(&mut self.today(now).cooldowns);
                 }
-                Change::Opened { until, why }
+                Change::Opened { until, why: self.breaker.why.unwrap_or(Why::Failures) }
             }
             _ => Change::None,
         }

@@ -3,70 +3,36 @@
 //! It carries out one exchange and says what went wrong in the gate's words. It follows no redirect, reads no proxy
 //! from the environment, decompresses nothing and repeats nothing: all that is decided in the gate.
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{HOST, HeaderValue};
-use reqwest::{Client, Request, Response};
+use reqwest::{Request, Response};
 use rustls::pki_types::CertificateDer;
-use rustls::{ClientConfig, RootCertStore};
-use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
 use super::ask::Method;
+use super::clients::{Clients, Override};
 use super::error::{FetchError, FetchErrorKind, Phase};
 use super::grant::without_dot;
-use super::guard::AddressGuard;
 use super::options::{GateOptions, Timeouts};
-use super::resolver::{NameLookup, Resolver, SystemLookup, Unresolved, allowed};
+use super::resolver::{Unresolved, allowed};
+use super::wire::Wire;
 
-/// Connections kept open per host: as many as may be under way, so that none is made twice.
-const IDLE_PER_HOST: usize = 16;
-
-/// HTTP clients: one for the internet, one for each address the operator has named. A client knows one
-/// resolver, and a resolver does not see the port; separate clients keep `host:80` and `host:443` apart.
+/// Sends requests, each the way of its site.
 pub(super) struct Http {
-    open: Client,
-    guard: AddressGuard,
-    overrides: HashMap<String, Vec<Override>>,
+    clients: Clients,
     timeouts: Timeouts,
-    lookup: Arc<dyn NameLookup>,
-    trusted_keys: Vec<[u8; 32]>,
-}
-
-struct Override {
-    port: Option<u16>,
-    addr: SocketAddr,
-    client: Client,
+    extra_roots: Vec<CertificateDer<'static>>,
 }
 
 impl Http {
     pub fn new(options: &GateOptions) -> Result<Http, FetchError> {
-        let tls = tls(options)?;
-        let guard = AddressGuard { allow_loopback: options.allow_loopback };
-        let lookup = options.lookup.clone().unwrap_or_else(|| Arc::new(SystemLookup));
-        let open = client(&tls, options, Resolver::Guarded { guard, lookup: lookup.clone() })?;
-        let mut by_addr: HashMap<SocketAddr, Client> = HashMap::new();
-        let mut overrides: HashMap<String, Vec<Override>> = HashMap::new();
-        for rule in &options.resolve {
-            let client = match by_addr.get(&rule.addr) {
-                Some(client) => client.clone(),
-                None => {
-                    let made = client(&tls, options, Resolver::Fixed(rule.addr))?;
-                    by_addr.insert(rule.addr, made.clone());
-                    made
-                }
-            };
-            let host = without_dot(&rule.host).to_ascii_lowercase();
-            overrides.entry(host).or_default().push(Override { port: rule.port, addr: rule.addr, client });
-        }
-        let trusted_keys = options.extra_roots.iter().filter_map(public_key).collect();
-        Ok(Http { open, guard, overrides, timeouts: options.timeouts, lookup, trusted_keys })
+        let extra_roots = options.extra_roots.clone();
+        Ok(Http { clients: Clients::new(options)?, timeouts: options.timeouts, extra_roots })
     }
 
     /// Checks a literal address; a name is checked when it is resolved.
@@ -76,18 +42,24 @@ impl Http {
             Some(Host::Ipv6(v6)) => v6.into(),
             _ => return Ok(()),
         };
-        self.guard.check(address).map_err(|why| FetchErrorKind::ForbiddenAddress { address, why })
+        self.check_address(address)
     }
 
     /// Checks an address that somebody wants to connect to.
     pub fn check_address(&self, address: IpAddr) -> Result<(), FetchErrorKind> {
-        self.guard.check(address).map_err(|why| FetchErrorKind::ForbiddenAddress { address, why })
+        let guard = self.clients.maker().guard;
+        guard.check(address).map_err(|why| FetchErrorKind::ForbiddenAddress { address, why })
     }
 
     /// Where connections to a host may go: the operator's word, or what its name stands for after the guard.
-    pub async fn addresses(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, FetchErrorKind> {
+    pub async fn addresses(
+        &self,
+        wire: &Wire,
+        host: &str,
+        port: u16,
+    ) -> Result<Vec<SocketAddr>, FetchErrorKind> {
         let host = without_dot(host).to_ascii_lowercase();
-        if let Some(rule) = self.rule(&host, Some(port)) {
+        if let Some(rule) = self.clients.of(wire)?.rule(&host, Some(port)) {
             let port = if rule.addr.port() == 0 { port } else { rule.addr.port() };
             return Ok(vec![SocketAddr::new(rule.addr.ip(), port)]);
         }
@@ -95,28 +67,29 @@ impl Http {
             self.check_address(address)?;
             return Ok(vec![SocketAddr::new(address, port)]);
         }
-        let found = self.lookup.lookup(host).await.map_err(|error| FetchErrorKind::Dns(error.to_string()))?;
-        match allowed(self.guard, found) {
-            Ok(kept) => Ok(kept.into_iter().map(|ip| SocketAddr::new(ip, port)).collect()),
-            Err(Unresolved::Refused(address, why)) => Err(FetchErrorKind::ForbiddenAddress { address, why }),
-            Err(other) => Err(FetchErrorKind::Dns(other.to_string())),
-        }
+        let kept = self.look_up(wire, &host).await?;
+        Ok(kept.into_iter().map(|ip| SocketAddr::new(ip, port)).collect())
     }
 
-    /// SHA-256 of the public keys of the authorities that are trusted beside those of the web.
-    pub fn trusted_keys(&self) -> Vec<[u8; 32]> {
-        self.trusted_keys.clone()
+    /// The authorities that are trusted beside those of the web.
+    pub fn extra_roots(&self, wire: &Wire) -> Vec<CertificateDer<'static>> {
+        self.extra_roots.iter().chain(&wire.extra_roots).cloned().collect()
     }
 
     /// Sends one request and returns when the head of the answer is there.
     pub async fn send(
         &self,
+        wire: &Wire,
         method: Method,
         url: &Url,
         mut headers: HeaderMap,
         body: Option<Bytes>,
     ) -> Result<Response, FetchErrorKind> {
-        let target = self.overridden(url);
+        let way = self.clients.of(wire)?;
+        let target = way.overridden(url);
+        if wire.proxy.is_some() && target.is_none() {
+            self.check_name(wire, url).await?;
+        }
         let mut address = url.clone();
         address.set_fragment(None);
         if let Some(rule) = target
@@ -144,39 +117,47 @@ impl Http {
         if let Some(body) = body {
             *request.body_mut() = Some(body.into());
         }
-        let client = target.map_or(&self.open, |rule| &rule.client);
+        let client = target.map_or(&way.open, |rule| &rule.client);
         let response = client.execute(request).await.map_err(|error| self.explain(&error, false))?;
-        self.check_peer(target, &response)?;
+        self.check_peer(wire, target, &response)?;
         Ok(response)
     }
 
+    /// A proxy connects in our place, so what it may connect to is checked before it hears of it.
+    async fn check_name(&self, wire: &Wire, url: &Url) -> Result<(), FetchErrorKind> {
+        let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
+        self.look_up(wire, without_dot(name)).await.map(drop)
+    }
+
+    /// What a name stands for, after the guard.
+    async fn look_up(&self, wire: &Wire, name: &str) -> Result<Vec<IpAddr>, FetchErrorKind> {
+        let maker = self.clients.maker();
+        let found = maker.lookup.lookup(name.to_owned()).await;
+        let found = found.map_err(|error| FetchErrorKind::Dns(error.to_string()))?;
+        allowed(maker.guard, wire.ip_family, found).map_err(|why| match why {
+            Unresolved::Refused(address, why) => FetchErrorKind::ForbiddenAddress { address, why },
+            other => FetchErrorKind::Dns(other.to_string()),
+        })
+    }
+
     /// Nothing of the body is used unless the other end is who we meant.
-    fn check_peer(&self, target: Option<&Override>, response: &Response) -> Result<(), FetchErrorKind> {
+    fn check_peer(
+        &self,
+        wire: &Wire,
+        target: Option<&Override>,
+        response: &Response,
+    ) -> Result<(), FetchErrorKind> {
+        if wire.proxy.is_some() && target.is_none() {
+            // Such a client connects to nobody but the proxy, whose address is the operator's word.
+            return Ok(());
+        }
         let Some(peer) = response.remote_addr().map(|addr| addr.ip()) else {
             return Err(FetchErrorKind::Connect("the address of the other end is not known".into()));
         };
         match target {
             Some(rule) if rule.addr.ip() == peer => Ok(()),
-            _ => {
-                self.guard.check(peer).map_err(|why| FetchErrorKind::ForbiddenAddress { address: peer, why })
-            }
+            _ => self.check_address(peer),
         }
-    }
-
-    fn overridden(&self, url: &Url) -> Option<&Override> {
-        if self.overrides.is_empty() {
-            return None;
-        }
-        let Some(Host::Domain(host)) = url.host() else { return None };
-        self.rule(without_dot(host), url.port_or_known_default())
-    }
-
-    fn rule(&self, host: &str, port: Option<u16>) -> Option<&Override> {
-        let rules = self.overrides.get(host)?;
-        rules
-            .iter()
-            .find(|rule| rule.port.is_some() && rule.port == port)
-            .or_else(|| rules.iter().find(|rule| rule.port.is_none()))
     }
 
     /// The gate's words for a client's error.
@@ -194,11 +175,15 @@ impl Http {
                 return FetchErrorKind::ForbiddenAddress { address: *address, why: *why };
             }
             if let Some(tls) = e.downcast_ref::<rustls::Error>() {
+                return FetchErrorKind::Tls(tls_words(tls));
+            }
+            #[cfg(feature = "native-tls")]
+            if let Some(tls) = e.downcast_ref::<native_tls::Error>() {
                 return FetchErrorKind::Tls(tls.to_string());
             }
             if let Some(io) = e.downcast_ref::<io::Error>() {
-                if let Some(tls) = tls_inside(io) {
-                    return FetchErrorKind::Tls(tls.to_string());
+                if let Some(words) = tls_inside(io) {
+                    return FetchErrorKind::Tls(words);
                 }
                 if in_body && io.kind() == io::ErrorKind::UnexpectedEof {
                     return FetchErrorKind::Truncated("the connection closed before its end".into());
@@ -224,62 +209,28 @@ impl Http {
 }
 
 /// `io::Error` hides what it wraps from `source`, and a handshake wraps it twice.
-fn tls_inside(mut error: &io::Error) -> Option<&rustls::Error> {
+fn tls_inside(mut error: &io::Error) -> Option<String> {
     loop {
         let inner = error.get_ref()?;
-        match inner.downcast_ref::<rustls::Error>() {
-            Some(tls) => return Some(tls),
-            None => error = inner.downcast_ref()?,
+        if let Some(tls) = inner.downcast_ref::<rustls::Error>() {
+            return Some(tls_words(tls));
         }
+        #[cfg(feature = "native-tls")]
+        if let Some(tls) = inner.downcast_ref::<native_tls::Error>() {
+            return Some(tls.to_string());
+        }
+        error = inner.downcast_ref()?;
     }
 }
 
-fn tls(options: &GateOptions) -> Result<ClientConfig, FetchError> {
-    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    for root in &options.extra_roots {
-        roots
-            .add(root.clone())
-            .map_err(|e| FetchError::setup(format!("an extra root certificate cannot be used: {e}")))?;
+/// What TLS says, and what helps where both ends found nothing in common.
+fn tls_words(error: &rustls::Error) -> String {
+    use rustls::AlertDescription::{HandshakeFailure, InsufficientSecurity, ProtocolVersion};
+    use rustls::Error::{AlertReceived, PeerIncompatible};
+    match error {
+        AlertReceived(HandshakeFailure | InsufficientSecurity | ProtocolVersion) | PeerIncompatible(_) => {
+            format!("{error} (an old host perhaps: `tls: native` in the site file asks with OpenSSL)")
+        }
+        other => other.to_string(),
     }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|e| FetchError::setup(format!("TLS cannot be set up: {e}")))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
-}
-
-/// SHA-256 of a certificate's public key, as pins are written.
-fn public_key(certificate: &CertificateDer<'static>) -> Option<[u8; 32]> {
-    let mut store = RootCertStore::empty();
-    store.add(certificate.clone()).ok()?;
-    let content = store.roots.first()?.subject_public_key_info.as_ref();
-    // The store keeps what is inside the sequence; the hash is over all of it.
-    let mut der = vec![0x30];
-    match content.len() {
-        length @ 0..=0x7f => der.push(length as u8),
-        length @ 0x80..=0xff => der.extend([0x81, length as u8]),
-        length => der.extend([0x82, (length >> 8) as u8, length as u8]),
-    }
-    der.extend_from_slice(content);
-    Some(Sha256::digest(&der).into())
-}
-
-fn client(tls: &ClientConfig, options: &GateOptions, resolver: Resolver) -> Result<Client, FetchError> {
-    Client::builder()
-        .tls_backend_preconfigured(tls.clone())
-        // A proxy from the environment would make connections that nobody has checked.
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .dns_resolver(Arc::new(resolver))
-        .connect_timeout(options.timeouts.connect)
-        .read_timeout(options.timeouts.read)
-        .pool_max_idle_per_host(IDLE_PER_HOST)
-        .tcp_nodelay(true)
-        .build()
-        .map_err(|e| FetchError::setup(format!("the HTTP client cannot be set up: {e}")))
 }

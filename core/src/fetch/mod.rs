@@ -26,12 +26,18 @@ mod ask;
 mod backend;
 mod body;
 pub mod breaker;
+#[cfg(feature = "browser")]
+pub mod browser;
+mod bucket;
 mod chain;
 pub mod challenge;
+mod clients;
 mod consult;
 pub mod cookies;
 mod error;
 pub mod escalate;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 mod glance;
 mod grant;
@@ -46,28 +52,33 @@ mod policy;
 mod public;
 mod read;
 mod redirect;
+mod rendering;
 mod resolver;
 pub mod retry_after;
 pub mod robots;
 mod throttle;
 mod tiers;
 mod trip;
+mod validators;
 pub mod verdict;
 mod wire;
 
 pub use admit::HostShelf;
 pub use ask::{Aside, Ask, Downloaded, Expects, Fetched, Hop, Method, Purpose, RobotsMode};
 pub use backend::{BackendOrder, BackendPage, FetchBackend, Screen, Unavailable};
+pub(crate) use clients::rustls_config;
 pub use error::{FetchError, FetchErrorKind, Phase};
 pub use gate::Gate;
 pub use grant::{Denial, Grant, HostPattern, Remedy};
 pub use guard::{AddressGuard, Forbidden, classify};
 pub use options::{GateOptions, Resolve, Timeouts};
-pub use policy::HostPolicy;
+pub use policy::{HostPolicy, Profile, ThrottleKey};
 pub use public::{DEFAULT_DENIED_SEGMENTS, DEFAULT_SUFFIXES, NotPublic, PublicRule};
+pub use rendering::{Part, Rendering};
 pub use resolver::{NameLookup, SystemLookup};
 pub use trip::Step;
-pub use wire::Wire;
+pub use validators::Validators;
+pub use wire::{IpFamily, Tls, Wire};
 
 #[cfg(test)]
 mod tests;

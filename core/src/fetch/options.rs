@@ -74,6 +74,24 @@ impl Default for GateOptions {
 }
 
 impl GateOptions {
+    /// The user agent of a crawler whose people can be reached; none when `contact` is neither a mail address nor a
+    /// web address, or would break the line.
+    pub fn agent_with(contact: &str) -> Option<String> {
+        let contact = contact.trim();
+        let plain = contact.len() <= 200
+            && contact.bytes().all(|byte| byte.is_ascii_graphic() && !b"()<>\"\\;,".contains(&byte));
+        let web = contact.starts_with("https://") || contact.starts_with("http://");
+        let mail = contact.split_once('@').is_some_and(|(who, host)| {
+            !who.is_empty() && host.contains('.') && !host.contains('@') && !host.contains('/')
+        });
+        let reachable = if web { url::Url::parse(contact).is_ok() } else { mail };
+        (plain && reachable).then(|| {
+            concat!("Mozilla/5.0 (compatible; dibao/", env!("CARGO_PKG_VERSION"), "; +").to_owned()
+                + contact
+                + ")"
+        })
+    }
+
     /// Trusts the certificates of a PEM text beside those of the web.
     pub fn trust_pem(&mut self, pem: &str) -> Result<(), FetchError> {
         let before = self.extra_roots.len();
@@ -151,6 +169,25 @@ impl Default for Timeouts {
             read: Duration::from_secs(20),
             total: Duration::from_secs(45),
             download: Duration::from_secs(60),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contact_is_a_mail_address_or_a_web_address() {
+        let version = env!("CARGO_PKG_VERSION");
+        let agent = |contact: &str| format!("Mozilla/5.0 (compatible; dibao/{version}; +{contact})");
+        for good in ["ops@example.org", "https://example.org/crawler"] {
+            assert_eq!(GateOptions::agent_with(good), Some(agent(good)));
+        }
+        for bad in
+            ["", "ops", "@example.org", "ops@org", "a@b.c\r\nx: y", "a@b.c) x (", "https://", "a@b@c.d"]
+        {
+            assert_eq!(GateOptions::agent_with(bad), None, "{bad}");
         }
     }
 }

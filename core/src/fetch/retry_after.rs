@@ -46,8 +46,8 @@ fn seconds(value: &str) -> Option<u64> {
 /// a word and the time has colons. The weekday is not compared: servers get it wrong, and it adds nothing.
 /// `now` places the two-digit years of RFC 850.
 pub fn http_date(value: &str, now: Timestamp) -> Option<Timestamp> {
-    // Longer than any of the forms: not a date.
-    if value.len() > 64 || !value.is_ascii() {
+    // Longer than any of the forms, or with what ends a line: not a date.
+    if value.len() > 64 || !value.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t')) {
         return None;
     }
     let (mut day, mut year, mut month, mut time) = (None, None, None, None);

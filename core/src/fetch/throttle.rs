@@ -3,31 +3,52 @@
 //! The pace is a pure function of the last start and the policy. Around it, each host has a turnstile: whoever
 //! stands in it is the next to go, everybody else queues in the order of arrival. Nothing is written down
 //! before the moment a request may go, so one that is dropped while it waits leaves no trace.
+//!
+//! Two sites on one host may say different things. Then the stricter one holds between two neighbours: the room
+//! before a request is the larger of what it asks for itself and what the request before it asked for, and no
+//! request joins others unless all of them, and itself, allow so many at once. A token bucket is shared: each start
+//! costs what its own rate says, so a slow site waits until what a fast one took is paid back.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::ask::Purpose;
+use super::bucket::Bucket;
 use super::policy::HostPolicy;
-use crate::clock::Entropy;
+use crate::clock::{Clock, Entropy};
 
 /// The room between the starts of two requests. `unit` is in `0.0..1.0`.
 fn gap(policy: &HostPolicy, purpose: Purpose, attachment_cap: Duration, unit: f64) -> Duration {
     let gap = policy.min_interval.saturating_add(policy.jitter.mul_f64(unit.clamp(0.0, 1.0)));
-    if purpose == Purpose::Attachment { gap.min(attachment_cap) } else { gap }
+    let cap = policy.attachment_cap.unwrap_or(attachment_cap);
+    if purpose == Purpose::Attachment { gap.min(cap) } else { gap }
 }
 
-/// When a request may start.
-fn start_at(last: Option<Instant>, now: Instant, gap: Duration) -> Instant {
-    match last {
-        // An interval too long for the clock is as good as a month: no crawl waits that long.
-        Some(last) => now.max(last.checked_add(gap).unwrap_or(now + Duration::from_secs(30 * 86_400))),
-        None => now,
-    }
+/// The last request that started, and what was asked for around it.
+#[derive(Clone, Copy)]
+struct Last {
+    start: Instant,
+    policy: HostPolicy,
+    /// What the host itself asked for.
+    floor: Duration,
+}
+
+/// When a request may start that asks for `own` room. Jitter is drawn once per pair, by the later one.
+fn start_at(
+    last: Option<&Last>,
+    now: Instant,
+    own: Duration,
+    purpose: Purpose,
+    attachment_cap: Duration,
+) -> Instant {
+    let Some(last) = last else { return now };
+    let room = own.max(gap(&last.policy, purpose, attachment_cap, 0.0)).max(last.floor);
+    // An interval too long for the clock is as good as a month: no crawl waits that long.
+    now.max(last.start.checked_add(room).unwrap_or(now + Duration::from_secs(30 * 86_400)))
 }
 
 /// The pace of all hosts, and the number of requests under way.
@@ -36,6 +57,7 @@ pub(super) struct Throttle {
     in_flight: Arc<Semaphore>,
     attachment_cap: Duration,
     entropy: Arc<dyn Entropy>,
+    clock: Arc<dyn Clock>,
 }
 
 struct Hosts {
@@ -44,7 +66,7 @@ struct Hosts {
     sweep_at: usize,
 }
 
-/// More hosts than one process watches; a slot is about 200 bytes.
+/// More hosts than one process watches; a slot is about 300 bytes.
 const SWEEP_AT: usize = 4096;
 
 #[derive(Default)]
@@ -57,81 +79,144 @@ struct Slot {
 
 #[derive(Default)]
 struct Pace {
-    active: u32,
-    last_start: Option<Instant>,
+    /// One number per request under way: how many it bears beside itself, itself included.
+    active: Vec<u32>,
+    last: Option<Last>,
+    bucket: Bucket,
     /// From here on the last start is of no consequence.
     clear_at: Option<Instant>,
+}
+
+impl Pace {
+    /// Whether a request may join those under way.
+    fn has_room(&self, own: u32) -> bool {
+        let least = self.active.iter().copied().fold(own, u32::min);
+        self.active.len() < least as usize
+    }
 }
 
 /// The right to have one request under way; it ends when this is dropped.
 pub(super) struct Pass {
     slot: Arc<Slot>,
+    limit: u32,
     _flight: Option<OwnedSemaphorePermit>,
+}
+
+impl Pass {
+    /// The request goes now, later than its turn came: the next one keeps its distance from now.
+    pub fn goes_at(&self, now: Instant) {
+        if let Some(last) = &mut lock(&self.slot.pace).last {
+            last.start = last.start.max(now);
+        }
+    }
 }
 
 impl Drop for Pass {
     fn drop(&mut self) {
         let mut pace = lock(&self.slot.pace);
-        pace.active = pace.active.saturating_sub(1);
+        if let Some(index) = pace.active.iter().position(|limit| *limit == self.limit) {
+            pace.active.swap_remove(index);
+        }
         drop(pace);
         self.slot.freed.notify_one();
     }
 }
 
 impl Throttle {
-    pub fn new(max_in_flight: usize, attachment_cap: Duration, entropy: Arc<dyn Entropy>) -> Throttle {
+    pub fn new(
+        max_in_flight: usize,
+        attachment_cap: Duration,
+        entropy: Arc<dyn Entropy>,
+        clock: Arc<dyn Clock>,
+    ) -> Throttle {
         Throttle {
             hosts: Mutex::new(Hosts { slots: HashMap::new(), sweep_at: SWEEP_AT }),
             in_flight: Arc::new(Semaphore::new(max_in_flight.clamp(1, Semaphore::MAX_PERMITS))),
             attachment_cap,
             entropy,
+            clock,
         }
     }
 
-    /// Waits for the turn of a request to `host`.
-    /// `floor` is what the host itself asks for: no setting and no purpose goes below it.
-    pub async fn enter(&self, host: &str, policy: &HostPolicy, purpose: Purpose, floor: Duration) -> Pass {
-        let slot = self.slot(host);
+    /// Waits for the turn of a request to what shares the pace `key` (see [`HostPolicy::key_of`]).
+    /// `floor` is what the host itself asks for: no setting and no purpose goes below it. It is asked when the request
+    /// is the next to go: the answers before it may have taught something.
+    pub async fn enter(
+        &self,
+        key: &str,
+        policy: &HostPolicy,
+        purpose: Purpose,
+        floor: impl Fn() -> Duration,
+    ) -> Pass {
+        let slot = self.slot(key);
         let turn = slot.turnstile.lock().await;
-        while lock(&slot.pace).active >= policy.max_concurrency.max(1) {
+        let limit = policy.max_concurrency.max(1);
+        while !lock(&slot.pace).has_room(limit) {
             slot.freed.notified().await;
         }
+        let floor = floor();
         let unit = if policy.jitter.is_zero() { 0.0 } else { self.entropy.unit() };
-        let gap = gap(policy, purpose, self.attachment_cap, unit).max(floor);
-        if !gap.is_zero() {
-            let start = start_at(lock(&slot.pace).last_start, Instant::now(), gap);
-            if start > Instant::now() {
-                sleep_until(start).await;
+        let own = gap(policy, purpose, self.attachment_cap, unit).max(floor);
+        let now = self.clock.instant();
+        let start = {
+            let pace = lock(&slot.pace);
+            let start = start_at(pace.last.as_ref(), now, own, purpose, self.attachment_cap);
+            match policy.rps {
+                Some(rps) => start.max(pace.bucket.earliest(now, rps, policy.burst)),
+                None => start,
             }
+        };
+        if start > now {
+            self.clock.sleep_until(start).await;
         }
         // Last, so that nobody holds one of these while he waits for a slow host; before the start is written
         // down, so that the interval is kept between real starts.
         let flight = self.in_flight.clone().acquire_owned().await.ok();
-        let now = Instant::now();
+        let now = self.clock.instant();
         let mut pace = lock(&slot.pace);
-        pace.active += 1;
-        pace.last_start = Some(now);
+        pace.active.push(limit);
+        pace.last = Some(Last { start: now, policy: *policy, floor });
+        if let Some(rps) = policy.rps {
+            pace.bucket.take(now, rps);
+        }
         let longest = policy.min_interval.saturating_add(policy.jitter).max(floor);
-        pace.clear_at = pace.clear_at.max(now.checked_add(longest));
+        pace.clear_at = pace.clear_at.max(now.checked_add(longest)).max(pace.bucket.full_at());
         drop(pace);
         drop(turn);
-        Pass { slot, _flight: flight }
+        Pass { slot, limit, _flight: flight }
     }
 
-    fn slot(&self, host: &str) -> Arc<Slot> {
+    /// A request to `key` is known to have started then in another process, or in one before this; none: so long ago
+    /// that the clock has no moment for it. What it took of the bucket nobody knows: all of it, to be safe.
+    pub fn resume(&self, key: &str, policy: &HostPolicy, floor: Duration, start: Option<Instant>) {
+        let Some(start) = start else { return };
+        let slot = self.slot(key);
+        let mut pace = lock(&slot.pace);
+        if pace.last.is_some_and(|last| last.start >= start) {
+            return;
+        }
+        pace.last = Some(Last { start, policy: *policy, floor });
+        if let Some(rps) = policy.rps {
+            pace.bucket.empty(start, rps, policy.burst);
+        }
+        let longest = policy.min_interval.saturating_add(policy.jitter).max(floor);
+        pace.clear_at = pace.clear_at.max(start.checked_add(longest)).max(pace.bucket.full_at());
+    }
+
+    fn slot(&self, key: &str) -> Arc<Slot> {
         let mut hosts = lock(&self.hosts);
-        if let Some(slot) = hosts.slots.get(host) {
+        if let Some(slot) = hosts.slots.get(key) {
             return slot.clone();
         }
         if hosts.slots.len() >= hosts.sweep_at {
-            let now = Instant::now();
+            let now = self.clock.instant();
             // Nobody waits there, nothing is under way, and the interval has run out.
             hosts.slots.retain(|_, slot| {
                 Arc::strong_count(slot) > 1 || lock(&slot.pace).clear_at.is_some_and(|clear| clear > now)
             });
             hosts.sweep_at = SWEEP_AT.max(hosts.slots.len() * 2);
         }
-        hosts.slots.entry(host.to_owned()).or_default().clone()
+        hosts.slots.entry(key.to_owned()).or_default().clone()
     }
 }
 
@@ -141,166 +226,4 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::SeededEntropy;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    fn throttle(max_in_flight: usize) -> Arc<Throttle> {
-        Arc::new(Throttle::new(max_in_flight, 2 * SECOND, Arc::new(SeededEntropy::new(1))))
-    }
-
-    fn policy(max_concurrency: u32, min_interval: Duration, jitter: Duration) -> HostPolicy {
-        HostPolicy { max_concurrency, min_interval, jitter }
-    }
-
-    #[test]
-    fn the_gap_is_interval_plus_jitter_and_capped_for_attachments() {
-        let p = policy(1, 5 * SECOND, 2 * SECOND);
-        assert_eq!(gap(&p, Purpose::List, SECOND, 0.0), 5 * SECOND);
-        assert_eq!(gap(&p, Purpose::Detail, SECOND, 0.5), 6 * SECOND);
-        assert_eq!(gap(&p, Purpose::Attachment, SECOND, 0.5), SECOND);
-        assert_eq!(gap(&policy(1, SECOND / 2, Duration::ZERO), Purpose::Attachment, SECOND, 0.0), SECOND / 2);
-        assert_eq!(gap(&policy(1, Duration::MAX, SECOND), Purpose::List, SECOND, 1.0), Duration::MAX);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn requests_to_one_host_start_an_interval_apart_in_the_order_they_came() {
-        let throttle = throttle(16);
-        let begin = Instant::now();
-        let (tx, mut rx) = tokio::sync::mpsc::unbounded_channel();
-        for i in 0..5 {
-            let (throttle, tx) = (throttle.clone(), tx.clone());
-            tokio::spawn(async move {
-                let pass = throttle
-                    .enter("a", &policy(1, 5 * SECOND, Duration::ZERO), Purpose::List, Duration::ZERO)
-                    .await;
-                tx.send((i, Instant::now() - begin)).unwrap();
-                drop(pass);
-            });
-            tokio::task::yield_now().await;
-        }
-        for i in 0..5u32 {
-            let (who, when) = rx.recv().await.unwrap();
-            assert_eq!(who, i);
-            assert!(when >= 5 * SECOND * i && when < 5 * SECOND * i + SECOND / 10, "{i}: {when:?}");
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn jitter_stays_within_its_bounds() {
-        let throttle = throttle(16);
-        let mut last = None;
-        for _ in 0..50 {
-            drop(
-                throttle.enter("a", &policy(1, 5 * SECOND, 2 * SECOND), Purpose::List, Duration::ZERO).await,
-            );
-            let now = Instant::now();
-            if let Some(last) = last {
-                let gap: Duration = now - last;
-                assert!(gap >= 5 * SECOND && gap < 7 * SECOND + SECOND / 10, "{gap:?}");
-            }
-            last = Some(now);
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn hosts_do_not_wait_for_each_other() {
-        let throttle = throttle(16);
-        let begin = Instant::now();
-        for i in 0..10 {
-            drop(
-                throttle
-                    .enter(&format!("host{i}"), &HostPolicy::default(), Purpose::List, Duration::ZERO)
-                    .await,
-            );
-        }
-        assert_eq!(Instant::now(), begin);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_attachment_waits_no_longer_than_its_cap() {
-        let throttle = throttle(16);
-        let p = policy(1, 5 * SECOND, Duration::ZERO);
-        drop(throttle.enter("a", &p, Purpose::Detail, Duration::ZERO).await);
-        let begin = Instant::now();
-        drop(throttle.enter("a", &p, Purpose::Attachment, Duration::ZERO).await);
-        let waited = Instant::now() - begin;
-        assert!(waited >= 2 * SECOND && waited < 3 * SECOND, "{waited:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_cancelled_waiter_gives_its_place_back() {
-        let throttle = throttle(16);
-        let p = policy(1, 5 * SECOND, Duration::ZERO);
-        let begin = Instant::now();
-        let first = throttle.enter("a", &p, Purpose::List, Duration::ZERO).await;
-        // One that waits for the slot, one behind it in the queue, and later one that waits for the clock.
-        let waits = |throttle: Arc<Throttle>| {
-            tokio::spawn(async move { throttle.enter("a", &p, Purpose::List, Duration::ZERO).await })
-        };
-        let (second, third) = (waits(throttle.clone()), waits(throttle.clone()));
-        tokio::task::yield_now().await;
-        second.abort();
-        third.abort();
-        tokio::task::yield_now().await;
-        drop(first);
-        let fourth = waits(throttle.clone());
-        tokio::time::sleep(SECOND).await;
-        fourth.abort();
-        drop(throttle.enter("a", &p, Purpose::List, Duration::ZERO).await);
-        let waited = Instant::now() - begin;
-        assert!(waited >= 5 * SECOND && waited < 6 * SECOND, "only the first request counts: {waited:?}");
-        assert_eq!(lock(&throttle.slot("a").pace).active, 0);
-        assert_eq!(throttle.in_flight.available_permits(), 16);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn no_more_than_the_allowed_number_is_under_way() {
-        for (max_in_flight, per_host, hosts, expected) in
-            [(16, 2, 1, 2), (16, 1, 40, 16), (3, 10, 1, 3), (16, 0, 1, 1)]
-        {
-            let throttle = throttle(max_in_flight);
-            let count = Arc::new(Mutex::new((0u32, 0u32)));
-            let tasks: Vec<_> = (0..40)
-                .map(|i| {
-                    let (throttle, count) = (throttle.clone(), count.clone());
-                    tokio::spawn(async move {
-                        let host = format!("host{}", i % hosts);
-                        let _pass = throttle
-                            .enter(&host, &HostPolicy::unpaced(per_host), Purpose::List, Duration::ZERO)
-                            .await;
-                        {
-                            let mut count = lock(&count);
-                            count.0 += 1;
-                            count.1 = count.1.max(count.0);
-                        }
-                        tokio::time::sleep(SECOND).await;
-                        lock(&count).0 -= 1;
-                    })
-                })
-                .collect();
-            for task in tasks {
-                task.await.unwrap();
-            }
-            assert_eq!(lock(&count).1, expected, "{max_in_flight} {per_host} {hosts}");
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn hosts_are_forgotten_only_when_their_interval_has_run_out() {
-        let throttle = throttle(16);
-        let p = policy(1, 60 * SECOND, Duration::ZERO);
-        for i in 0..SWEEP_AT {
-            drop(throttle.enter(&format!("old{i}"), &p, Purpose::List, Duration::ZERO).await);
-        }
-        tokio::time::sleep(30 * SECOND).await;
-        drop(throttle.enter("young", &p, Purpose::List, Duration::ZERO).await);
-        assert_eq!(lock(&throttle.hosts).slots.len(), SWEEP_AT + 1, "nothing could be forgotten yet");
-        lock(&throttle.hosts).sweep_at = SWEEP_AT;
-        tokio::time::sleep(31 * SECOND).await;
-        drop(throttle.enter("new", &p, Purpose::List, Duration::ZERO).await);
-        assert_eq!(lock(&throttle.hosts).slots.len(), 2, "the young one is still remembered");
-    }
-}
+mod tests;

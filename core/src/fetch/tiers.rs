@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
+use rustls::pki_types::CertificateDer;
 use tokio::time::{Instant, timeout};
 use url::Url;
 
@@ -13,12 +14,15 @@ use super::admit::since;
 use super::ask::{Ask, Expects, Method, Purpose};
 use super::backend::{BackendOrder, BackendPage, FetchBackend, Screen};
 use super::chain::Opened;
-use super::error::{FetchErrorKind, Phase};
+use super::error::FetchErrorKind;
 use super::escalate::{self, Next, Situation, Strategy, Tier};
 use super::gate::Shared;
 use super::headers;
 use super::trip::Trip;
 use super::verdict::{Answer, THIN_BELOW, Verdict, VerdictKind};
+
+/// A backend may wait for a free tab and start a browser beside the time of the page.
+const BACKEND_TIMES: u32 = 3;
 
 /// A whole answer of whatever tier.
 pub(super) struct Got {
@@ -53,6 +57,9 @@ impl Shared {
             trip.passed_by(got.status, got.verdict.clone());
         }
         trip.url = ask.url.clone();
+        // A page that is opened in a browser is wanted whole.
+        trip.known = None;
+        trip.set_conditions();
         match self.by_backend(ask, trip, &*backend).await {
             Ok(got) => self.judge(ask, trip, got),
             // The backend's own trouble is not the site's: what HTTP brought stands.
@@ -165,12 +172,15 @@ impl Shared {
             cookies: &cookies,
             timeout: self.page_time,
             body_cap: self.body_cap,
+            rendering: &ask.wire.rendering,
             screen: &screen,
         };
         let begin = Instant::now();
-        let fetched = timeout(self.page_time, backend.fetch(order)).await;
+        // It keeps the page's time itself and may wait before that; this only ends one that has lost its way.
+        let fetched = timeout(BACKEND_TIMES * self.page_time, backend.fetch(order)).await;
         trip.on_wire += since(begin);
-        let late = FetchErrorKind::Timeout { what: Phase::Total, after: self.page_time };
+        let late =
+            FetchErrorKind::Backend(format!("it took longer than {:?}", BACKEND_TIMES * self.page_time));
         let page = match fetched.unwrap_or(Err(late)) {
             Ok(page) => page,
             Err(kind) => {
@@ -266,14 +276,18 @@ impl Screen for GateScreen<'_> {
         host: &'a str,
         port: u16,
     ) -> BoxFuture<'a, Result<Vec<SocketAddr>, FetchErrorKind>> {
-        Box::pin(self.shared.http.addresses(host, port))
+        Box::pin(self.shared.http.addresses(&self.ask.wire, host, port))
     }
 
     fn check_address(&self, address: IpAddr) -> Result<(), FetchErrorKind> {
         self.shared.http.check_address(address)
     }
 
-    fn trusted_keys(&self) -> Vec<[u8; 32]> {
-        self.shared.http.trusted_keys()
+    fn extra_roots(&self) -> Vec<CertificateDer<'static>> {
+        self.shared.http.extra_roots(&self.ask.wire)
+    }
+
+    fn proxy(&self) -> Option<&Url> {
+        self.ask.wire.proxy.as_ref()
     }
 }

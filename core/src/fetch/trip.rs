@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::HeaderValue;
 use serde::Serialize;
-use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::ask::{Aside, Ask, Hop, Method};
@@ -16,7 +16,9 @@ use super::cookies::CookiePool;
 use super::error::{FetchError, FetchErrorKind, Phase};
 use super::headers;
 use super::redirect::MAX_HOPS;
+use super::validators::{self, Validators};
 use super::verdict::Verdict;
+use crate::clock::Clock;
 
 /// One decision about a request, for the one who asks why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,11 +53,16 @@ pub(super) struct Trip {
     pub tier: &'static str,
     /// Hosts of which something changed that should not wait to be stored.
     pub urgent: Vec<String>,
+    /// The version of the page that the asker has.
+    pub known: Option<Validators>,
+    /// The last request asked for another version only.
+    pub conditional: bool,
     steps: Option<Vec<Step>>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Trip {
-    pub fn new(ask: &Ask, agent: &HeaderValue, limit: Duration) -> Trip {
+    pub fn new(ask: &Ask, agent: &HeaderValue, limit: Duration, clock: &Arc<dyn Clock>) -> Trip {
         Trip {
             url: ask.url.clone(),
             method: ask.method,
@@ -71,7 +78,10 @@ impl Trip {
             pooled: false,
             tier: "http",
             urgent: Vec::new(),
+            known: None,
+            conditional: false,
             steps: None,
+            clock: clock.clone(),
         }
     }
 
@@ -111,6 +121,16 @@ impl Trip {
         outcome
     }
 
+    /// Asks the next request for another version only, if it is for the page of which the asker has one.
+    pub fn set_conditions(&mut self) {
+        if std::mem::take(&mut self.conditional) {
+            validators::remove_from(&mut self.headers);
+        }
+        if let Some(known) = &self.known {
+            self.conditional = known.add_to(&self.url, self.method, &mut self.headers);
+        }
+    }
+
     /// One answer that was not the last one.
     pub fn passed_by(&mut self, status: u16, verdict: Verdict) {
         self.hops.push(Hop { url: self.url.clone(), status, verdict, tier: self.tier });
@@ -128,10 +148,14 @@ impl Trip {
         &mut self,
         part: impl Future<Output = Result<T, FetchErrorKind>>,
     ) -> Result<T, FetchErrorKind> {
-        let begin = Instant::now();
-        let deadline = begin + self.limit.saturating_sub(self.on_wire);
-        let done = timeout_at(deadline, part).await;
-        self.on_wire += begin.elapsed();
-        done.unwrap_or(Err(FetchErrorKind::Timeout { what: Phase::Total, after: self.limit }))
+        let begin = self.clock.instant();
+        let late = self.clock.sleep_until(begin + self.limit.saturating_sub(self.on_wire));
+        let done = tokio::select! {
+            biased;
+            done = part => done,
+            () = late => Err(FetchErrorKind::Timeout { what: Phase::Total, after: self.limit }),
+        };
+        self.on_wire += self.clock.instant().saturating_duration_since(begin);
+        done
     }
 }

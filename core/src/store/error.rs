@@ -107,6 +107,18 @@ pub enum StoreError {
         /// The reason, with its place and fix.
         reason: String,
     },
+    /// The lease under which this was to be written is gone: another worker has its place.
+    #[error("not written: the lease {token} is gone, another worker has taken its place")]
+    Fenced {
+        /// The token of the lease.
+        token: i64,
+    },
+    /// What was given cannot be stored.
+    #[error("{reason}")]
+    Refused {
+        /// What, and why.
+        reason: String,
+    },
     /// The program is wrong; the step was taken back.
     #[error(
         "a bug in dibao: the store panicked while it {doing}; nothing of this step was kept, please report it"

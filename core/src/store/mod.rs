@@ -24,13 +24,15 @@ mod shelf;
 mod sqlite;
 mod types;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
 use crate::clock::Timestamp;
 use crate::fetch::hosts::HostRow;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::robots::{Origin, RobotsCopy};
-use crate::model::{Article, Entry, RequestLog, Site, Target};
+use crate::model::{Article, Entry, Pace, RequestLog, Site, Target};
 
 pub use blobs::{Blob, BlobWriter};
 pub use error::StoreError;
@@ -39,8 +41,8 @@ pub use lock::TargetLock;
 pub use shelf::StoreShelf;
 pub use sqlite::{SqliteStore, database_path};
 pub use types::{
-    ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, PageRecord, Recorded,
-    RunCounts, RunEnd, RunEndState, RunOptions, RunState, SiteChange,
+    ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, ListValidators, PageRecord,
+    Recorded, RunCounts, RunEnd, RunEndState, RunOptions, RunState, SiteChange,
 };
 
 /// What every method of the store returns.
@@ -75,6 +77,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Switches a target on or off by hand; later imports leave the switch alone. False: no such target.
     fn set_target_enabled(&self, code: &str, on: bool) -> StoreFuture<'_, bool>;
+
+    /// Sets what the operator says about a target's pace, in place of what was said before; imports leave it
+    /// alone. False: no such target.
+    fn set_target_pace(&self, code: &str, pace: Pace) -> StoreFuture<'_, bool>;
 
     /// Begins a run, or takes up the target's unfinished one with the options *that* run was begun with.
     ///
@@ -114,6 +120,16 @@ pub trait Store: Send + Sync + 'static {
     /// Ends a run. Unless it was only interrupted, the target's `last_crawled_at` and
     /// `last_article_time` move forward.
     fn end_run(&self, run_id: i64, end: RunEnd, now: Timestamp) -> StoreFuture<'_, ()>;
+
+    /// The version of a target's list that was last kept. A store that keeps none has every run read the list.
+    fn list_validators(&self, _target_id: i64) -> StoreFuture<'_, Option<ListValidators>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Keeps a version of a target's list in place of the one before.
+    fn keep_list_validators(&self, _target_id: i64, _kept: ListValidators) -> StoreFuture<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// An article by its row number.
     fn article(&self, id: i64) -> StoreFuture<'_, Option<Article>>;
@@ -155,6 +171,10 @@ pub trait Store: Send + Sync + 'static {
     fn host_days(&self, _host: Option<&str>, _limit: u32) -> StoreFuture<'_, Vec<(String, Ledger)>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
+
+    /// The same store, for a worker: whatever is written through it is written only while the lease with this token is
+    /// held, which is checked in the same transaction; else the answer is [`StoreError::Fenced`].
+    fn fenced(&self, token: i64) -> Arc<dyn Store>;
 
     /// What is wrong with rows and files, one line each; empty = clean.
     fn check(&self) -> StoreFuture<'_, Vec<String>>;

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 use crate::error::ErrorClass;
+use crate::fetch::Validators;
 use crate::model::{Article, Entry, RequestLog};
+use crate::queue::NewJob;
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +91,17 @@ pub struct RunState {
     pub gap: bool,
 }
 
+/// The version of a list's first page that a run read before it came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListValidators {
+    /// What tells it from the next version.
+    pub validators: Validators,
+    /// What it was read with: adapter, settings, program. Opaque to the store.
+    pub basis: String,
+    /// When that run ended.
+    pub saved_at: Timestamp,
+}
+
 /// What identifies a document before it is fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntryKey {
@@ -166,6 +179,8 @@ pub struct ArticleRecord {
     pub log: Vec<RequestLog>,
     /// The adapter's session, when the detail changed it.
     pub session: Option<Vec<u8>>,
+    /// Work that follows when it is new, submitted in the same transaction: its announcements.
+    pub then: Vec<NewJob>,
 }
 
 /// What became of a recorded article.

@@ -81,11 +81,16 @@ fn a_foreign_import_is_named() {
 }
 
 #[test]
-fn another_version_of_the_contract_is_named() {
+fn another_version_of_the_contract_says_which_side_to_upgrade() {
     let host = host();
-    let error = host.load(&guest("").build_as("0.2.0"), "x.wasm").unwrap_err();
-    assert!(matches!(error, AdapterError::WrongVersion { .. }), "{error}");
-    assert!(error.to_string().contains("@0.2.0") && error.to_string().contains("@0.1.0"), "{error}");
+    for (version, fix) in [("0.2.0", "upgrade dibao"), ("0.0.9", "upgrade the adapter")] {
+        let error = host.load(&guest("").build_as(version), "x.wasm").unwrap_err();
+        assert!(matches!(error, AdapterError::WrongVersion { .. }), "{error}");
+        let words = error.to_string();
+        for word in [fix, "@0.1.0", &format!("@{version}")] {
+            assert!(words.contains(word), "no {word:?} in {words}");
+        }
+    }
     goes_on(&host);
 }
 

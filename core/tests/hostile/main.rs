@@ -16,7 +16,7 @@ fn host() -> AdapterHost {
     let mut limits = Limits::default();
     limits.deadline = Duration::from_millis(200);
     limits.interpreted_deadline = Duration::from_millis(500);
-    AdapterHost::new(HostOptions { cache_dir: None, limits }).unwrap()
+    AdapterHost::new(HostOptions { limits, ..HostOptions::default() }).unwrap()
 }
 
 fn context() -> contract::Context {

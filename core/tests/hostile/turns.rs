@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use dibao::adapter::{AdapterHost, Call, HostOptions, Limits, Step, TrapKind, TurnError, contract};
+use dibao::adapter::{AdapterHost, Call, HostOptions, Step, TrapKind, TurnError, contract};
 
 use super::make::{Guest, good, guest, one_row, requests};
 use super::{context, goes_on, host, trap, trips, turn};
@@ -223,7 +223,7 @@ fn a_guest_reads_a_reply_by_its_tag_and_an_unknown_tag_is_an_answer_not_a_trap()
 #[test]
 fn compiled_code_is_kept_in_the_cache() {
     let dir = tempfile::tempdir().unwrap();
-    let options = || HostOptions { cache_dir: Some(dir.path().join("code")), limits: Limits::default() };
+    let options = || HostOptions { cache_dir: Some(dir.path().join("code")), ..HostOptions::default() };
     let (first, second) = (AdapterHost::new(options()).unwrap(), AdapterHost::new(options()).unwrap());
     let cold = first.load(&good(), "good.wasm").unwrap();
     assert_eq!(first.cache_hits(), Some(0));

@@ -2,11 +2,20 @@
 
 pub mod adapter;
 pub mod crawl;
+pub mod cron;
 pub mod db;
+pub mod deliver;
+pub mod discover;
 pub mod export;
+pub mod extract;
 pub mod fetch;
 pub mod host;
+pub mod opml;
+pub mod parse;
+pub mod queue;
 pub mod robots;
+pub mod run;
+pub mod schedule;
 pub mod show;
 pub mod site;
 pub mod target;

@@ -1,13 +1,16 @@
-//! `dibao target`: ls, toggle.
+//! `dibao target`: ls, show, set, toggle.
+
+use std::io::{self, Write};
 
 use clap::Subcommand;
 use dibao::config::suggestion;
 use dibao::model::{Site, Target};
 use dibao::store::Store;
+use serde_json::Value;
 
 use crate::exit::{Exit, Usage};
 use crate::open::OpenArgs;
-use crate::output::{minute, note, print_rows};
+use crate::output::{is_for_people, json_line, minute, note, print_rows};
 
 #[derive(Subcommand)]
 pub enum TargetCommand {
@@ -15,6 +18,22 @@ pub enum TargetCommand {
     Ls {
         /// Only of this site
         site: Option<String>,
+    },
+    /// Show what holds for a target, and who said so
+    Show {
+        /// Code, `<site>__<column>`
+        target: String,
+    },
+    /// Set how hard a target's host is asked; later imports leave it alone
+    ///
+    /// Keys as in site files: profile, interval_sec, interval_jitter_sec, concurrency, rps, burst, throttle_by,
+    /// attachment_interval_cap_sec. Nothing after the `=` takes a setting back.
+    Set {
+        /// Code, `<site>__<column>`
+        target: String,
+        /// What to set, such as interval_sec=10
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        settings: Vec<String>,
     },
     /// Switch targets on or off; later imports leave the switch alone
     Toggle {
@@ -31,6 +50,9 @@ pub enum TargetCommand {
 }
 
 pub async fn run(open: &OpenArgs, command: TargetCommand) -> anyhow::Result<Exit> {
+    if let TargetCommand::Show { target } = &command {
+        return show(open, target).await;
+    }
     let store = open.store()?;
     match command {
         TargetCommand::Ls { site } => {
@@ -55,6 +77,13 @@ pub async fn run(open: &OpenArgs, command: TargetCommand) -> anyhow::Result<Exit
                 ]
             })?;
         }
+        TargetCommand::Show { .. } => {}
+        TargetCommand::Set { target: code, settings } => {
+            let target = known_target(&store, &code).await?;
+            let pace = target.pace.set(settings.iter().map(String::as_str))?;
+            store.set_target_pace(&code, pace).await?;
+            note(format_args!("{code}: set; `dibao target show {code}` shows what holds"));
+        }
         TargetCommand::Toggle { targets, on, off } => {
             let mut switches = Vec::new();
             for code in targets {
@@ -68,6 +97,43 @@ pub async fn run(open: &OpenArgs, command: TargetCommand) -> anyhow::Result<Exit
         }
     }
     Ok(Exit::Ok)
+}
+
+/// What holds for a target: the adapter is asked too, so this opens everything.
+async fn show(open: &OpenArgs, code: &str) -> anyhow::Result<Exit> {
+    open.must_exist()?;
+    known_target(&open.store()?, code).await?;
+    let settings = open.engine().await?.target_settings(code).await?;
+    if !is_for_people() {
+        io::stdout().write_all(json_line(&settings)?.as_bytes())?;
+        return Ok(Exit::Ok);
+    }
+    // One row per setting, from the same words that programs get.
+    let Value::Object(fields) = serde_json::to_value(&settings)? else { return Ok(Exit::Ok) };
+    let rows: Vec<_> = fields.iter().flat_map(|(name, value)| rows(name, value)).collect();
+    print_rows(&rows, &["setting", "value", "from"], |row| row.to_vec())?;
+    Ok(Exit::Ok)
+}
+
+/// A setting with its origin, a plain value, or what is known of a robots.txt.
+fn rows(name: &str, value: &Value) -> Vec<[String; 3]> {
+    let text = |value: &Value| match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match (value.get("value"), value.get("origin")) {
+        (Some(value), Some(origin)) => vec![[name.to_owned(), text(value), text(origin)]],
+        (None, Some(origin)) => {
+            let part = |key: &str| text(value.get(key).unwrap_or(&Value::Null));
+            vec![[
+                "robots crawl-delay".to_owned(),
+                part("crawl_delay_sec"),
+                format!("{}/robots.txt", text(origin)),
+            ]]
+        }
+        _ => vec![[name.to_owned(), text(value), String::new()]],
+    }
 }
 
 /// The stored site of this code, or an error with the nearest one.
@@ -88,4 +154,25 @@ pub async fn known_target(store: &impl Store, code: &str) -> anyhow::Result<Targ
     let known = store.targets(None).await?;
     let near = suggestion(code, known.iter().map(|(_, target)| target.code.as_str()));
     Err(Usage(format!("target `{code}` is not stored; {near}")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_row_says_what_holds_and_who_said_so() {
+        for (value, row) in [
+            (json!({"value": 5.0, "origin": "site"}), ["x", "5.0", "site"]),
+            (json!({"value": null, "origin": "default"}), ["x", "none", "default"]),
+            (json!(true), ["x", "true", ""]),
+            (
+                json!({"origin": "https://a.cn", "fetched_at": "…", "crawl_delay_sec": 10.0}),
+                ["robots crawl-delay", "10.0", "https://a.cn/robots.txt"],
+            ),
+        ] {
+            assert_eq!(rows("x", &value), [row.map(str::to_owned)]);
+        }
+    }
 }

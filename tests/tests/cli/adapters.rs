@@ -28,12 +28,13 @@ async fn a_refused_component_says_why_and_what_to_do() {
     wanting.wit = wanting.wit.replace("import charset;", "import charset; import net;")
         + "interface net { get: func(); }";
     let whole = good();
-    let table: [(&str, Vec<u8>, &[&str]); 8] = [
+    let table: [(&str, Vec<u8>, &[&str]); 9] = [
         ("core module", guest("").module(), &["core WebAssembly module", "wasm-tools component new"]),
         ("cut off", whole[..whole.len() / 2].to_vec(), &["cut off", "copy or build it again"]),
         ("empty", Vec::new(), &["empty", "cargo xtask adapters"]),
         ("page", b"<html>not found</html>".to_vec(), &["HTML"]),
-        ("version", guest("").build_as("0.2.0"), &["@0.2.0", "@0.1.0", "rebuild"]),
+        ("newer", guest("").build_as("0.2.0"), &["@0.2.0", "@0.1.0", "upgrade dibao"]),
+        ("older", guest("").build_as("0.0.9"), &["@0.0.9", "@0.1.0", "upgrade the adapter"]),
         ("import", wanting.build(), &["dibao:adapter/net@0.1.0", "remove the dependency"]),
         ("other", wat::parse_str("(component)").unwrap(), &["not an adapter", "dibao:adapter/site@0.1.0"]),
         (

@@ -50,3 +50,11 @@ async fn own_adapter_brings_a_file_of_its_own() {
     let said = example(&stage, "own_adapter", &["mine.wasm", "ndrc.yaml", "data"]).await;
     assert!(said.contains("would like to reach site") && said.contains("ndrc__xwfb: 5 new"), "{said}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_greeting_is_switched_off_unless_it_is_asked_for() {
+    let stage = Stage::new().await;
+    let said = example(&stage, "greeting", &["data", "ops"]).await;
+    assert!(said.starts_with("switched off"), "{said}");
+    assert!(stage.dibao("queue ls").await.exits(0).rows().is_empty(), "nothing was put in line");
+}

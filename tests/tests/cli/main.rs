@@ -7,12 +7,21 @@ mod bad_files;
 mod bad_network;
 mod bad_pages;
 mod crawl;
+mod cron;
+mod discover;
 mod examples;
 mod exits;
+mod feeds;
 #[path = "../../../core/tests/hostile/make.rs"]
 #[allow(dead_code, reason = "the sandbox's own tests use the rest")]
 mod guest;
+mod hosts;
 mod isolation;
+mod kit;
+mod pages;
 mod plain;
+mod queue;
+mod robots;
+mod schedule;
 mod sites;
 mod stage;

@@ -53,6 +53,37 @@ async fn a_switched_off_target_stays_off_and_says_how_to_switch_it_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_pace_of_a_target_is_shown_with_its_origin_and_set_by_hand() {
+    let stage = Stage::with_five().await;
+    let said = |row: &Value, key: &str| {
+        let origin = row[key]["origin"].as_str().unwrap_or_default().to_owned();
+        (row[key]["value"].clone(), origin)
+    };
+    // The stage asks its own server without a pause, which overrules what the file says.
+    let shown = stage.dibao("target show ndrc__tz").await.exits(0).row();
+    assert_eq!(said(&shown, "interval_sec"), (0.0.into(), "engine".into()));
+    assert_eq!(said(&shown, "concurrency"), (1.into(), "default".into()));
+
+    stage.dibao("target set ndrc__tz concurrency=2 throttle_by=domain rps=0.5").await.exits(0);
+    stage.dibao("site import ndrc.yaml").await.exits(0);
+    let shown = stage.dibao("target show ndrc__tz").await.exits(0).row();
+    assert_eq!(said(&shown, "concurrency"), (2.into(), "target".into()));
+    assert_eq!(said(&shown, "throttle_by"), ("domain".into(), "target".into()));
+    stage.dibao("target set ndrc__tz concurrency=").await.exits(0);
+    let shown =
+        stage.dibao("target show ndrc__tz --profile fast --contact ops@example.org").await.exits(0).row();
+    assert_eq!(said(&shown, "concurrency"), (10.into(), "profile fast (engine)".into()));
+    let agent = said(&shown, "user_agent");
+    assert!(agent.0.as_str().is_some_and(|agent| agent.ends_with("; +ops@example.org)")), "{agent:?}");
+    assert_eq!(agent.1, "engine");
+    stage.dibao("target set ndrc__tz rps=0").await.exits(2).says(&["0.001"]);
+    stage.dibao("target ls --contact nobody").await.exits(0);
+    stage.dibao("target show ndrc__tz --contact nobody").await.exits(2).says(&["mail address"]);
+    let table = stage.dibao("target show ndrc__tz --rows table").await.exits(0).stdout;
+    assert!(table.contains("throttle_by") && table.contains("domain"), "{table}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_bad_file_among_several_imports_none() {
     let stage = Stage::new().await;
     stage.write("bad.yaml", "site_id: [");
@@ -81,6 +112,8 @@ async fn unknown_names_are_answered_with_the_nearest() {
         ("crawl ndrc --column xwbf", "did you mean `xwfb`?"),
         ("crawl ndrc.yaml --column xwbf", "did you mean `xwfb`?"),
         ("target toggle ndrc__xwfb ndrc__zt", "did you mean `ndrc__tz`?"),
+        ("target show ndrc__xwbf", "did you mean `ndrc__xwfb`?"),
+        ("target set ndrc__xwfb intervall_sec=3", "did you mean `interval_sec`?"),
         ("target ls nrdc", "did you mean `ndrc`?"),
         ("site export nrdc", "did you mean `ndrc`?"),
         ("export --site nrdc", "did you mean `ndrc`?"),

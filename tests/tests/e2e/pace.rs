@@ -74,7 +74,7 @@ async fn pages_wait_for_each_other_also_where_files_come_two_at_a_time() {
 async fn more_at_once_only_where_the_site_file_says_so() {
     let bed = Bed::new(40).await;
     let mut config = site("xinhua");
-    config.concurrency = 3;
+    config.concurrency = Some(3);
     let engine = bed.engine_with("data", &config).await;
     let hold = bed.replica.fault(FaultRule::new(Fault::Hold).path("/c.html"));
     let run = tokio::spawn(engine.crawl("xinhua__zxbd").run());

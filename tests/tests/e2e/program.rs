@@ -14,11 +14,16 @@ pub struct Program(Child);
 impl Program {
     /// Starts `dibao crawl WHAT…` on a data directory.
     pub fn crawl(bed: &Bed, data: &Path, what: &[&str]) -> Program {
+        Program::crawl_every(bed, data, what, "0")
+    }
+
+    /// The same with so many seconds between two requests.
+    pub fn crawl_every(bed: &Bed, data: &Path, what: &[&str], interval: &str) -> Program {
         let pem = bed.data("ca.pem");
         std::fs::write(&pem, bed.replica.ca_pem()).expect("the certificate");
         let mut command = Command::new(program());
         command.arg("crawl").args(what).arg("--data").arg(data).arg("--adapters").arg(adapters());
-        command.arg("--cacert").arg(pem).args(["--interval", "0", "--quiet"]);
+        command.arg("--cacert").arg(pem).args(["--interval", interval, "--quiet"]);
         for rule in bed.rules() {
             command.arg("--resolve").arg(format!(
                 "{}:{}={}",
@@ -27,6 +32,8 @@ impl Program {
                 rule.addr
             ));
         }
+        // The browser has tests of its own.
+        command.env("DIBAO_CHROMIUM", "off");
         // What it says is kept for a test that fails.
         command.kill_on_drop(true).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
         Program(command.spawn().expect("the dibao program"))

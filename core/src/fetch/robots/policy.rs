@@ -41,6 +41,8 @@ pub enum RobotsAnswer {
     TooManyRedirects,
     /// There was no answer, or the request was not allowed; in words.
     Unreachable(String),
+    /// Its host is left alone at the moment; in words.
+    NotAsked(String),
 }
 
 /// What is done about hosts whose robots.txt cannot be reached and of which there is no copy.
@@ -144,6 +146,10 @@ pub fn learn(answer: RobotsAnswer, is_conditional: bool, times: &RobotsTimes, no
         }
         RobotsAnswer::Status { status, retry_after } => trouble(format!("status {status}"), retry_after),
         RobotsAnswer::Unreachable(words) => trouble(words, None),
+        // Holds for a moment only: who asks when the host may be asked again has to ask for the file first.
+        RobotsAnswer::NotAsked(words) => {
+            Learned::Trouble(Trouble { words, retry_at: later(now, Duration::from_secs(1)) })
+        }
     }
 }
 

@@ -288,7 +288,10 @@ fn is_token_byte(byte: u8) -> bool {
 /// ```
 pub fn product_token(user_agent: &str) -> &str {
     // Crawlers that introduce themselves as browsers name themselves behind this word.
-    if let Some((_, rest)) = user_agent.split_once("(compatible;") {
+    const INTRODUCTION: &[u8] = b"(compatible;";
+    let at =
+        user_agent.as_bytes().windows(INTRODUCTION.len()).position(|w| w.eq_ignore_ascii_case(INTRODUCTION));
+    if let Some(rest) = at.and_then(|at| user_agent.get(at + INTRODUCTION.len()..)) {
         let rest = rest.trim_start();
         let end = rest.find(|c: char| c.is_whitespace() || "/;)".contains(c)).unwrap_or(rest.len());
         if end > 0 {

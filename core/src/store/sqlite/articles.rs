@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, named_params, params};
 
 use super::rows::{self, Fault, json};
-use super::runs;
+use super::{queue, runs};
 use crate::model::{Article, DownloadStatus};
 use crate::store::StoreError;
 use crate::store::files::Files;
@@ -92,6 +92,9 @@ pub(super) fn record(db: &Connection, record: &ArticleRecord, cut: &[String]) ->
     let mut counts = RunCounts { requests: record.log.len() as u32, ..RunCounts::default() };
     if stored_here {
         insert(db, record)?;
+        for follow in &record.then {
+            queue::submit_one(db, follow, article.fetched_at)?;
+        }
         let done = article.attachments.iter().filter(|file| file.status == DownloadStatus::Done).count();
         counts.new = 1;
         counts.attachments = done as u32;

@@ -7,8 +7,14 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::store::StoreError;
 
 /// The steps in order; step N leads from version N to N + 1. A released step is never edited.
-const STEPS: &[&str] =
-    &[include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_4.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+    include_str!("schema_5.sql"),
+    include_str!("schema_6.sql"),
+];
 
 /// `diba`: tells a dibao database from any other in its header.
 const APPLICATION_ID: i64 = 0x6469_6261;

@@ -5,11 +5,14 @@
 
 mod articles;
 mod hosts;
+mod lists;
 mod migrate;
+mod queue;
 mod readers;
 mod rows;
 mod runs;
 mod sites;
+mod table;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -23,15 +26,15 @@ use rusqlite::{Connection, OpenFlags};
 use super::error::StoreError;
 use super::files::{Durability, Files};
 use super::types::{
-    ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, PageRecord, Recorded, RunEnd,
-    RunOptions, RunState, SiteChange,
+    ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, ListValidators, PageRecord,
+    Recorded, RunEnd, RunOptions, RunState, SiteChange,
 };
 use super::{Store, StoreFuture};
 use crate::clock::Timestamp;
 use crate::fetch::hosts::HostRow;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::robots::{Origin, RobotsCopy};
-use crate::model::{Article, Entry, RequestLog, Site, Target};
+use crate::model::{Article, Entry, Pace, RequestLog, Site, Target};
 use readers::Readers;
 use rows::Fault;
 use writer::Writer;
@@ -48,8 +51,15 @@ const BUSY_TRIES: u32 = 3;
 /// The store in a data directory.
 ///
 /// Dropping it waits until every step that was accepted is written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SqliteStore {
+    shared: Arc<Shared>,
+    /// What is written through this handle is written under this lease, or not at all.
+    fence: Option<i64>,
+}
+
+#[derive(Debug)]
+struct Shared {
     files: Files,
     // Dropped in this order: the writer is the last to close the database, and so leaves one tidy file.
     readers: Readers,
@@ -64,20 +74,26 @@ impl SqliteStore {
         migrate::migrate(&mut connection, &path)?;
         let readers = Readers::new(path.clone(), files.durability());
         let writer = Writer::start(connection, path, files.clone())?;
-        Ok(SqliteStore { files, readers, writer })
+        Ok(SqliteStore { shared: Arc::new(Shared { files, readers, writer }), fence: None })
     }
 
     /// The files beside the rows.
     pub fn files(&self) -> &Files {
-        &self.files
+        &self.shared.files
     }
 
-    fn write<T, F>(&self, doing: &'static str, step: F) -> StoreFuture<'_, T>
+    fn write<T, F>(&self, doing: &'static str, mut step: F) -> StoreFuture<'_, T>
     where
         T: Send + 'static,
         F: FnMut(&Connection) -> Result<T, Fault> + Send + 'static,
     {
-        Box::pin(self.writer.run(doing, step))
+        match self.fence {
+            None => Box::pin(self.shared.writer.run(doing, step)),
+            Some(token) => Box::pin(self.shared.writer.run(doing, move |db| {
+                queue::fence(db, token)?;
+                step(db)
+            })),
+        }
     }
 
     fn read<T, F>(&self, doing: &'static str, query: F) -> StoreFuture<'_, T>
@@ -85,7 +101,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
-        Box::pin(self.readers.run(doing, query))
+        Box::pin(self.shared.readers.run(doing, query))
     }
 }
 
@@ -160,6 +176,11 @@ impl Store for SqliteStore {
         self.write("switched a target", move |db| sites::set_target_enabled(db, &code, on))
     }
 
+    fn set_target_pace(&self, code: &str, pace: Pace) -> StoreFuture<'_, bool> {
+        let code = code.to_owned();
+        self.write("set a target's pace", move |db| sites::set_target_pace(db, &code, &pace))
+    }
+
     fn begin_run(&self, target_id: i64, options: RunOptions, now: Timestamp) -> StoreFuture<'_, RunState> {
         self.write("began a run", move |db| runs::begin(db, target_id, &options, now))
     }
@@ -200,6 +221,14 @@ impl Store for SqliteStore {
 
     fn end_run(&self, run_id: i64, end: RunEnd, now: Timestamp) -> StoreFuture<'_, ()> {
         self.write("ended a run", move |db| runs::end(db, run_id, &end, now))
+    }
+
+    fn list_validators(&self, target_id: i64) -> StoreFuture<'_, Option<ListValidators>> {
+        self.read("read the version of a list", move |db| lists::validators(db, target_id))
+    }
+
+    fn keep_list_validators(&self, target_id: i64, kept: ListValidators) -> StoreFuture<'_, ()> {
+        self.write("kept the version of a list", move |db| lists::keep(db, target_id, &kept))
     }
 
     fn article(&self, id: i64) -> StoreFuture<'_, Option<Article>> {
@@ -243,8 +272,12 @@ impl Store for SqliteStore {
         self.read("read the ledger", move |db| hosts::days(db, host.as_deref(), limit))
     }
 
+    fn fenced(&self, token: i64) -> Arc<dyn Store> {
+        Arc::new(SqliteStore { shared: self.shared.clone(), fence: Some(token) })
+    }
+
     fn check(&self) -> StoreFuture<'_, Vec<String>> {
-        let files = self.files.clone();
+        let files = self.shared.files.clone();
         self.read("checked itself", move |db| articles::check(db, &files))
     }
 }

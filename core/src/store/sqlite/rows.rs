@@ -58,7 +58,7 @@ fn from_json_or_null<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqli
     }
 }
 
-fn unreadable(column: &str, error: impl std::fmt::Display) -> rusqlite::Error {
+pub(super) fn unreadable(column: &str, error: impl std::fmt::Display) -> rusqlite::Error {
     let message = format!("column {column}: {error}");
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, message.into())
 }
@@ -109,7 +109,7 @@ pub(super) fn site(row: &Row<'_>) -> rusqlite::Result<Site> {
 /// Columns of a target.
 pub(super) const TARGET: &str = "t.id, t.site_id, t.target_code, t.target_name, t.entry_url, t.channel_name, \
     t.channel_path, t.content_category, t.content_subcategory, t.schedule_cron, t.interval_sec, \
-    t.interval_jitter_sec, t.config_json, t.parser_override_json, t.enabled, t.operator_set, \
+    t.interval_jitter_sec, t.pace_json, t.config_json, t.parser_override_json, t.enabled, t.operator_set, \
     t.last_crawled_at, t.last_article_time";
 
 pub(super) fn target(row: &Row<'_>) -> rusqlite::Result<Target> {
@@ -126,6 +126,7 @@ pub(super) fn target(row: &Row<'_>) -> rusqlite::Result<Target> {
         schedule: row.get("schedule_cron")?,
         interval_sec: row.get("interval_sec")?,
         interval_jitter_sec: row.get("interval_jitter_sec")?,
+        pace: from_json(row, "pace_json")?,
         config: from_json(row, "config_json")?,
         parser_override: from_json_or_null(row, "parser_override_json")?,
         enabled: row.get("enabled")?,

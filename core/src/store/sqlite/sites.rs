@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use super::rows::{self, Fault, json};
-use crate::model::{Site, Target};
+use crate::model::{Pace, Site, Target};
 use crate::store::StoreError;
 use crate::store::types::SiteChange;
 
@@ -85,6 +85,14 @@ fn set_enabled(db: &Connection, code: &str, on: bool, mark: Option<&str>) -> Res
     Ok(true)
 }
 
+/// What the operator says about a target's pace. It has a column of its own, which no import touches (I14).
+pub(super) fn set_target_pace(db: &Connection, code: &str, pace: &Pace) -> Result<bool, Fault> {
+    let changed = db
+        .prepare_cached("UPDATE crawl_target SET pace_json = ?2 WHERE target_code = ?1")?
+        .execute(params![code, json(pace)])?;
+    Ok(changed > 0)
+}
+
 fn upsert_site(db: &Connection, site: &Site) -> Result<i64, Fault> {
     let mut upsert = db.prepare_cached(
         "INSERT INTO crawl_site (site_code, site_name, base_url, cms_adapter, adapter_params_json,
@@ -135,6 +143,7 @@ fn upsert_target(db: &Connection, site_id: i64, wanted: &Target) -> Result<Upser
         site_id,
         last_crawled_at: stored.last_crawled_at,
         last_article_time: stored.last_article_time,
+        pace: stored.pace.clone(),
         ..wanted.clone()
     };
     for column in &by_hand {

@@ -1,7 +1,10 @@
 //! What the store promises, on real files: steps, duplicates, imports, dirty data, full disks, other processes.
 
 mod crash;
+mod fence;
 mod hostile;
+mod outbox;
+mod queue;
 mod steps;
 
 use std::sync::Arc;
@@ -52,6 +55,7 @@ pub(super) fn target(site: &str, column: &str) -> Target {
         schedule: None,
         interval_sec: Some(1.5),
         interval_jitter_sec: None,
+        pace: Default::default(),
         config: serde_json::json!({"list_url": "https://www.gd.gov.cn/zwgk/wjk/"}),
         parser_override: None,
         enabled: true,
@@ -173,6 +177,7 @@ impl Bench {
             article: Arc::new(article(entry)),
             log: vec![request(&entry.url)],
             session: None,
+            then: Vec::new(),
         }
     }
 

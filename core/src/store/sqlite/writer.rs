@@ -29,6 +29,9 @@ const GROUP: usize = 128;
 /// a store that is not busy never waits for this.
 const BETWEEN_COMMITS: Duration = Duration::from_millis(4);
 
+/// Steps that are committed without waiting for more.
+const ENOUGH: usize = GROUP / 4;
+
 #[derive(Debug)]
 pub(super) struct Writer {
     // Taken by drop, which ends the thread's loop.
@@ -115,7 +118,10 @@ impl Group {
         let mut last: Option<Instant> = None;
         while steps.blocking_recv_many(&mut jobs, GROUP) > 0 {
             let early = last.and_then(|last| BETWEEN_COMMITS.checked_sub(last.elapsed()));
-            if let Some(early) = early {
+            // A group that is large already gains nothing by waiting for more.
+            if let Some(early) = early
+                && jobs.len() < ENOUGH
+            {
                 std::thread::sleep(early);
                 while jobs.len() < GROUP
                     && let Ok(job) = steps.try_recv()

@@ -2,10 +2,12 @@
 
 mod dry_run;
 mod pick;
+mod queued;
 mod sink;
 
 use std::io::Write;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::Args;
 use dibao::crawl::StopReason;
@@ -108,14 +110,19 @@ pub async fn run(open: &OpenArgs, logging: &LogArgs, args: CrawlArgs) -> anyhow:
     if targets.is_empty() {
         return Err(nothing());
     }
-    let sink = args.output.as_deref().map(Sink::open).transpose()?;
+    let sink = args.output.as_deref().map(Sink::open).transpose()?.map(Arc::new);
     let job = Job { engine, args, sink, cancel: drain_then_abort(), board: Board::new(logging.quiet) };
-    let ends: Vec<End> = stream::iter(pick::by_host(&targets).into_values())
-        .map(|lane| job.lane(lane))
-        .buffer_unordered(job.args.jobs as usize)
-        .concat()
-        .await;
-    if job.sink.as_ref().is_some_and(Sink::reader_gone) {
+    let ends: Vec<End> = match job.args.all {
+        true => queued::run(&job, &targets).await?,
+        false => {
+            stream::iter(pick::by_host(&targets).into_values())
+                .map(|lane| job.lane(lane))
+                .buffer_unordered(job.args.jobs as usize)
+                .concat()
+                .await
+        }
+    };
+    if job.sink.as_ref().is_some_and(|sink| sink.reader_gone()) {
         return Ok(Exit::Ok);
     }
     for end in &ends {
@@ -127,7 +134,7 @@ pub async fn run(open: &OpenArgs, logging: &LogArgs, args: CrawlArgs) -> anyhow:
             complain(format_args!("{prefix}{words}"));
         }
     }
-    if !job.sink.as_ref().is_some_and(Sink::is_stdout) {
+    if !job.sink.as_ref().is_some_and(|sink| sink.is_stdout()) {
         print_reports(&ends)?;
     }
     Ok(judge(&ends, job.args.fail_on, job.cancel.is_cancelled()))
@@ -141,7 +148,7 @@ fn nothing() -> anyhow::Error {
 struct Job {
     engine: Engine,
     args: CrawlArgs,
-    sink: Option<Sink>,
+    sink: Option<Arc<Sink>>,
     cancel: CancellationToken,
     board: Board,
 }

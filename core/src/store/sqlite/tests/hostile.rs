@@ -177,7 +177,7 @@ fn a_database_that_cannot_be_used_says_why_and_what_to_do() {
     newer.pragma_update(None, "user_version", 99).unwrap();
     drop(newer);
     let error = try_open();
-    assert!(matches!(error, StoreError::Migration { found: 99, known: 3, .. }), "{error:?}");
+    assert!(matches!(error, StoreError::Migration { found: 99, known: 3..99, .. }), "{error:?}");
     says(error, "newer dibao");
 }
 

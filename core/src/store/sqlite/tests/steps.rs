@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::ErrorClass;
+use crate::model::Pace;
 use crate::store::types::{RunCounts, RunEndState};
 
 #[tokio::test]
@@ -24,6 +25,21 @@ async fn a_site_comes_back_as_it_was_put() {
     assert!(store.target("none").await.unwrap().is_none());
     let again = store.put_site(site("gd"), vec![target("gd", "a"), target("gd", "b")]).await.unwrap();
     assert_eq!(again, SiteChange { site_id: change.site_id, ..SiteChange::default() }, "nothing changed");
+}
+
+#[tokio::test]
+async fn the_pace_that_was_set_by_hand_survives_an_import() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    store.put_site(site("gd"), vec![target("gd", "a")]).await.unwrap();
+    let pace = Pace::default().set(["interval_sec=10", "rps=0.5"]).unwrap();
+    assert!(store.set_target_pace("gd__a", pace.clone()).await.unwrap());
+    assert!(!store.set_target_pace("gd__none", pace.clone()).await.unwrap());
+    let slower = Target { interval_sec: Some(60.0), ..target("gd", "a") };
+    let change = store.put_site(site("gd"), vec![slower]).await.unwrap();
+    assert_eq!(change.changed, ["gd__a"]);
+    let (_, stored) = store.target("gd__a").await.unwrap().unwrap();
+    assert_eq!((stored.interval_sec, stored.pace), (Some(60.0), pace));
 }
 
 #[tokio::test]

@@ -1,4 +1,10 @@
-//! `dibao adapter`: ls, check, pin.
+//! `dibao adapter`: ls, check, pin here; new, build, test, run and record, for authors, in files of their own.
+
+mod author;
+mod build;
+mod record;
+mod run;
+mod test;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,6 +37,16 @@ pub enum AdapterCommand {
         #[arg(long = "grant", value_name = "HOST", value_parser = host)]
         hosts: Vec<String>,
     },
+    /// Begin an adapter: a project that builds and passes its tests as it is
+    New(build::NewArgs),
+    /// Build an adapter project into a component
+    Build(build::BuildArgs),
+    /// Replay recorded cases and show where the adapter's words differ
+    Test(test::TestArgs),
+    /// Try an adapter on an address: what it asks for and gets, turn by turn
+    Run(run::RunArgs),
+    /// Record one polite live run as test cases, without cookies and tokens
+    Record(record::RecordArgs),
 }
 
 fn host(text: &str) -> Result<String, String> {
@@ -65,6 +81,11 @@ pub async fn run(open: &OpenArgs, command: AdapterCommand) -> anyhow::Result<Exi
             let entry = pin(&open.adapter_home(), &file, hosts)?;
             note(format_args!("{}: pinned, may reach {}", entry.name, entry.granted.join(", ")));
         }
+        AdapterCommand::New(args) => build::begin(args)?,
+        AdapterCommand::Build(args) => build::run(args)?,
+        AdapterCommand::Test(args) => return test::run(args),
+        AdapterCommand::Run(args) => return run::run(open, args).await,
+        AdapterCommand::Record(args) => return record::run(open, args).await,
     }
     Ok(Exit::Ok)
 }

@@ -1,0 +1,180 @@
+//! Crawls as jobs: how a target is put in line, and how a worker crawls it under its lease.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::Engine;
+use super::request::Streamed;
+use crate::Result;
+use crate::crawl::{CrawlEvent, Report, StopReason};
+use crate::deliver::{DELIVER, DeliverHandler};
+use crate::error::{Error, ErrorClass};
+use crate::model::{Site, Target};
+use crate::queue::{
+    Handlers, Hold, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules, NewJob, Queue,
+    RetryPolicy, Submitted,
+};
+
+/// The kind of a crawl.
+pub const CRAWL: &str = "crawl";
+
+/// What a crawl job is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrawlJob {
+    /// Code of the target.
+    pub target: String,
+    /// Only the first rows of the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_items: Option<u32>,
+    /// Does not stop at known articles.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// Hears of crawls that workers of this process make: the job's number and what happened.
+pub type CrawlWatcher = Arc<dyn Fn(&str, &CrawlEvent) + Send + Sync>;
+/// Hears how a crawl of this process ended.
+pub type CrawlEnd = Arc<dyn Fn(&str, &Result<Report>) + Send + Sync>;
+
+impl Engine {
+    /// The queue of this engine's store.
+    pub fn queue(&self) -> &Queue {
+        &self.inner.queue
+    }
+
+    /// The work this engine does by itself: crawls and deliveries. Add your own with [`Handlers::with`].
+    pub fn handlers(&self) -> Handlers {
+        let deliver = DeliverHandler::new(self.inner.channels.clone(), self.inner.settings.clock.clone());
+        self.watched_handlers(None, None).with(DELIVER, deliver)
+    }
+
+    /// Only crawls, with somebody who hears of each of them.
+    pub fn watched_handlers(&self, watcher: Option<CrawlWatcher>, end: Option<CrawlEnd>) -> Handlers {
+        Handlers::new().with(CRAWL, CrawlHandler { engine: self.clone(), watcher, end })
+    }
+
+    /// Puts a crawl of a stored target in line, in the lane of its host. A target that is in line already, or at work,
+    /// is not put there twice.
+    pub async fn submit_crawl(&self, job: CrawlJob, priority: i32) -> Result<Submitted> {
+        let (site, target) = self.stored_target(&job.target).await?;
+        self.queue().submit(crawl_job(&site, &target, &job).priority(priority)).await
+    }
+}
+
+/// The job of a crawl: two sites on one host share its lane (S2-44).
+pub fn crawl_job(site: &Site, target: &Target, job: &CrawlJob) -> NewJob {
+    let key = format!("{CRAWL}:{}", target.code);
+    NewJob::new(CRAWL, crawl_lane(site, target)).unique(key).payload(serde_json::json!(job))
+}
+
+/// The host a target is crawled on, in lower case.
+pub fn crawl_lane(site: &Site, target: &Target) -> String {
+    let host = |text: &str| Url::parse(text).ok()?.host_str().map(str::to_ascii_lowercase);
+    host(&site.base_url).or_else(|| host(&target.entry_url)).unwrap_or_else(|| site.code.clone())
+}
+
+struct CrawlHandler {
+    engine: Engine,
+    watcher: Option<CrawlWatcher>,
+    end: Option<CrawlEnd>,
+}
+
+impl JobHandler for CrawlHandler {
+    fn run<'a>(&'a self, context: &'a JobContext) -> BoxFuture<'a, JobResult> {
+        Box::pin(async move {
+            let asked = serde_json::from_value::<CrawlJob>(context.job.payload.clone());
+            let asked = asked.map_err(|error| JobFailed::Error {
+                class: ErrorClass::Config,
+                message: format!("what the job is told cannot be read: {error}"),
+                not_before: None,
+            })?;
+            let ended = self.crawl(&asked, context).await;
+            if let Some(end) = &self.end {
+                end(&asked.target, &ended);
+            }
+            match ended {
+                Ok(ended) => report(ended),
+                Err(error) => Err(self.held_back(error, &context.job.lane)),
+            }
+        })
+    }
+
+    fn rules(&self) -> JobRules {
+        JobRules { retry: RetryPolicy::CRAWL, ..JobRules::default() }
+    }
+}
+
+impl CrawlHandler {
+    async fn crawl(&self, asked: &CrawlJob, context: &JobContext) -> Result<Report> {
+        let request = self
+            .engine
+            .crawl(asked.target.clone())
+            .max_items(asked.max_items)
+            .force(asked.force)
+            .cancel_with(context.stop.clone())
+            .under(context.store.clone());
+        let mut events = std::pin::pin!(request.stream());
+        let mut ended = Err(Error::Interrupted);
+        while let Some(streamed) = events.next().await {
+            context.progress();
+            match streamed {
+                Ok(Streamed::Event(event)) => {
+                    if let Some(watcher) = &self.watcher {
+                        watcher(&asked.target, &event);
+                    }
+                }
+                Ok(Streamed::Report(report)) => ended = Ok(*report),
+                Err(error) => ended = Err(error),
+            }
+        }
+        ended
+    }
+}
+
+impl CrawlHandler {
+    /// C7: a crawl that failed because its host is left alone waits for the host, whatever its own policy says.
+    fn held_back(&self, error: Error, host: &str) -> JobFailed {
+        let cooling = self.engine.gate().hosts().refusal(host);
+        match (JobFailed::from(error), cooling) {
+            (
+                JobFailed::Error { class: ErrorClass::Busy | ErrorClass::Blocked, message, .. },
+                Some((until, why)),
+            ) => {
+                let why = format!("its host is left alone ({}): {message}", why.as_str());
+                JobFailed::Postponed { until, hold: Hold::Host, why }
+            }
+            (JobFailed::Error { class, message, .. }, Some((until, _))) => {
+                JobFailed::Error { class, message, not_before: Some((Hold::Host, until)) }
+            }
+            (failed, _) => failed,
+        }
+    }
+}
+
+/// What a report means for its job.
+fn report(report: Report) -> JobResult {
+    match report.stop {
+        StopReason::Cancelled => Err(JobFailed::Interrupted),
+        // C7: the host is the layer that holds it back.
+        StopReason::Cooldown if let Some(until) = report.cooling_until => Err(JobFailed::Postponed {
+            until,
+            hold: Hold::Host,
+            why: "its host is left alone until then".to_owned(),
+        }),
+        _ => {
+            let summary = serde_json::json!({
+                "run": report.run_id,
+                "new": report.items_new,
+                "seen": report.items_seen,
+                "failed": report.items_failed,
+                "requests": report.requests,
+                "stop": report.stop,
+            });
+            Ok(JobDone::saying(summary.to_string()))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `dibao cron`: for people one expression, for scripts a line each.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
+
+use crate::stage::{Stage, dibao};
+
+/// Runs the program on these lines and returns its own.
+async fn batch(arguments: &[&str], lines: &[Value]) -> Vec<Value> {
+    let mut child = tokio::process::Command::new(dibao())
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut input = child.stdin.take().expect("its input");
+    input.write_all(format!("{text}\nnot json\n").as_bytes()).await.expect("written");
+    drop(input);
+    let output = child.wait_with_output().await.expect("its output");
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).expect("text");
+    said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_ask_by_lines_of_json() {
+    let ask = |id: Value, expr: &str, seconds: bool, tz: &str, from: &str, inclusive: bool| json!({"id": id, "expr": expr, "seconds": seconds, "tz": tz, "from": from, "inclusive": inclusive});
+    let answers = batch(
+        &["cron", "next", "--jsonl"],
+        &[
+            ask(json!(1), "0 9 * * 1-5", false, "Asia/Shanghai", "2026-04-10T01:00:00Z", false),
+            ask(json!("b"), "0 9 * * 1-5", false, "Asia/Shanghai", "2026-04-10T01:00:00Z", true),
+            ask(json!(3), "0 0 30 2 *", false, "UTC", "2026-04-10T01:00:00Z", false),
+            ask(json!(4), "*/10 * * * * *", true, "UTC", "2026-04-10T01:00:00Z", false),
+            ask(json!(5), "*/10 * * * * *", false, "UTC", "2026-04-10T01:00:00Z", false),
+            ask(json!(6), "* * * * *", false, "Mars/Olympus", "2026-04-10T01:00:00Z", false),
+            ask(json!(7), "* * * * *", false, "UTC", "yesterday", false),
+        ],
+    )
+    .await;
+    assert_eq!(answers[0], json!({"id": 1, "next": "2026-04-13T09:00:00+08:00"}));
+    assert_eq!(answers[1], json!({"id": "b", "next": "2026-04-10T09:00:00+08:00"}));
+    assert_eq!(answers[2], json!({"id": 3, "next": null}));
+    assert_eq!(answers[3], json!({"id": 4, "next": "2026-04-10T01:00:10+00:00"}));
+    for (at, words) in [(4, "6 fields"), (5, "Mars/Olympus"), (6, "yesterday"), (7, "line 9")] {
+        let error = answers[at]["error"].as_str().expect("an error");
+        assert!(error.contains(words), "{error}");
+        assert_eq!(answers[at].as_object().map(|answer| answer.len()), Some(2), "{}", answers[at]);
+    }
+    let answers =
+        batch(&["cron", "describe", "--jsonl"], &[json!({"expr": "0 9 * * 1-5"}), json!({"expr": "x"})])
+            .await;
+    assert_eq!(
+        answers[0],
+        json!({"expr": "0 9 * * 1-5", "zh": "工作日 09:00", "en": "at 09:00 on weekdays"})
+    );
+    assert!(answers[1]["error"].is_string() && answers[1]["expr"] == "x");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_ask_one_at_a_time() {
+    let stage = Stage::new().await;
+    let run = |arguments: &[&str]| {
+        let output = std::process::Command::new(dibao()).args(arguments).output().expect("the program");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let from = "2026-04-10T00:00:00Z";
+    let (code, out, _) = run(&["cron", "next", "@daily", "--from", from, "--tz", "UTC", "-n", "2", "--json"]);
+    let said: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(code, Some(0));
+    assert_eq!(said["next"], json!(["2026-04-11T00:00:00+00:00", "2026-04-12T00:00:00+00:00"]));
+    assert_eq!(run(&["cron", "describe", "0 0 L * *"]).1, "每月最后一天 00:00\n");
+    assert_eq!(run(&["cron", "describe", "0 9 * * *", "--style", "s3"]).1, "在第 0 分钟 在 9 点\n");
+    assert_eq!(run(&["cron", "describe", "*/30 * * * *", "--lang", "en"]).1, "every 30 minutes\n");
+    assert_eq!(run(&["cron", "describe", "0 9 * * 0", "--apscheduler"]).1, "每周一 09:00\n");
+    let (code, out, error) = run(&["cron", "validate", "0 25 * * *"]);
+    assert_eq!(code, Some(2));
+    let said: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((&said["valid"], &said["field"]), (&json!(false), &json!("hour")));
+    assert!(error.contains("hour: `25` is not between 0 and 23; write 0–23"), "{error}");
+    // What is refused here is refused in a site file, with its place.
+    let bad = stage.read("ndrc.yaml").replacen("columns:", "schedule: 0 25 * * *\ncolumns:", 1);
+    stage.write("bad.yaml", bad);
+    stage.dibao("site import bad.yaml").await.exits(2).says(&["bad.yaml:", "schedule", "hour", "25"]);
+}
