@@ -161,6 +161,13 @@ fn start(dir: &Path, receiver: &str) -> Worker {
     Worker(child)
 }
 
+/// Another worker in the place of one that was killed.
+fn bury_and_replace(dead: &mut Worker, dir: &Path, receiver: &str) -> Worker {
+    let end = dead.0.wait().unwrap();
+    assert_eq!(end.signal(), Some(9), "a worker ended by itself: {end}");
+    start(dir, receiver)
+}
+
 fn signal(worker: &Worker, signal: Signal) {
     kill_process(Pid::from_raw(worker.0.id() as i32).unwrap(), signal).unwrap();
 }
@@ -188,22 +195,26 @@ impl Receiver {
                 }
                 let (id, process) = line.trim().split_once(' ').unwrap();
                 *keys.lock().unwrap().entry(id.parse().unwrap()).or_default() += 1;
-                if let Some(struck) = strike.lock().unwrap().take() {
-                    let process: u32 = process.parse().unwrap();
-                    kill_process(Pid::from_raw(process as i32).unwrap(), Signal::KILL).unwrap();
-                    struck.send(process).unwrap();
+                let process: u32 = process.parse().unwrap();
+                let mut strike = strike.lock().unwrap();
+                // The words of one that died before do not count: it can be killed no more.
+                if strike.is_some()
+                    && kill_process(Pid::from_raw(process as i32).unwrap(), Signal::KILL).is_ok()
+                {
+                    strike.take().unwrap().send(process).unwrap();
                 }
+                drop(strike);
                 let _ = socket.write_all(b"ok");
             }
         });
         receiver
     }
 
-    /// Kills whoever is the next to tell something, before it hears an answer.
-    async fn kill_the_next_teller(&self) -> u32 {
+    /// Kills whoever is the next to tell something, before it hears an answer, and says who it was.
+    fn kill_the_next_teller(&self) -> oneshot::Receiver<u32> {
         let (sender, struck) = oneshot::channel();
         *self.strike.lock().unwrap() = Some(sender);
-        tokio::time::timeout(Duration::from_secs(60), struck).await.expect("somebody is at work").unwrap()
+        struck
     }
 }
 
@@ -226,10 +237,18 @@ async fn killed_paused_and_confused_by_clocks_every_job_ends_exactly_once() {
     let mut dice = Dice(7);
     let (mut kills, mut pauses, mut paused) = (0, 0, BTreeSet::new());
     let (mut submitted, mut struck_at_work) = (0, 0);
+    let set_clock = |offset: i64| std::fs::write(dir.path().join("offset"), offset.to_string()).unwrap();
     let deadline = Instant::now() + Duration::from_secs(400);
     loop {
         assert!(Instant::now() < deadline, "stuck after {kills} kills: {:?}", store.lanes().await.unwrap());
-        // Work comes while workers die, so that every kill strikes something under way.
+        let strike = kills < KILLS && kills % 2 == 0 && submitted < JOBS;
+        // Every other kill strikes at any moment, start and idleness included; the others surely within a job.
+        let struck = strike.then(|| {
+            // With a clock that is behind, nothing is due and nobody would tell anything.
+            set_clock(0);
+            receiver.kill_the_next_teller()
+        });
+        // Work comes while workers die.
         if submitted < JOBS {
             let more = (JOBS - submitted).min(JOBS / i64::from(KILLS));
             let jobs = (submitted..submitted + more)
@@ -237,7 +256,18 @@ async fn killed_paused_and_confused_by_clocks_every_job_ends_exactly_once() {
             store.submit(jobs.collect(), now).await.unwrap();
             submitted += more;
         }
-        let mut victim = dice.below(WORKERS as u64) as usize;
+        let offset = [0, 3_600_000, -3_600_000, 86_400_000, -86_400_000][dice.below(5) as usize];
+        if let Some(struck) = struck {
+            let struck = tokio::time::timeout(Duration::from_secs(60), struck).await;
+            let struck = struck.expect("somebody is at work").unwrap();
+            let victim = workers.iter().position(|worker| worker.0.id() == struck).unwrap();
+            set_clock(offset);
+            workers[victim] = bury_and_replace(&mut workers[victim], dir.path(), &receiver.address);
+            kills += 1;
+            struck_at_work += 1;
+            continue;
+        }
+        let victim = dice.below(WORKERS as u64) as usize;
         tokio::time::sleep(Duration::from_millis(20 + dice.below(120))).await;
         if kills < KILLS {
             if pauses < PAUSES && dice.below(10) == 0 {
@@ -249,23 +279,13 @@ async fn killed_paused_and_confused_by_clocks_every_job_ends_exactly_once() {
                 pauses += 1;
                 continue;
             }
-            let offset: i64 = [0, 3_600_000, -3_600_000, 86_400_000, -86_400_000][dice.below(5) as usize];
-            std::fs::write(dir.path().join("offset"), offset.to_string()).unwrap();
-            // Every other kill strikes at any moment, start and idleness included; the others surely within a job.
-            if kills % 2 == 0 && submitted < JOBS {
-                let struck = receiver.kill_the_next_teller().await;
-                victim = workers.iter().position(|worker| worker.0.id() == struck).unwrap();
-                struck_at_work += 1;
-            } else {
-                signal(&workers[victim], Signal::KILL);
-            }
-            let end = workers[victim].0.wait().unwrap();
-            assert_eq!(end.signal(), Some(9), "a worker ended by itself: {end}");
+            set_clock(offset);
+            signal(&workers[victim], Signal::KILL);
+            workers[victim] = bury_and_replace(&mut workers[victim], dir.path(), &receiver.address);
             kills += 1;
-            workers[victim] = start(dir.path(), &receiver.address);
             continue;
         }
-        std::fs::write(dir.path().join("offset"), "0").unwrap();
+        set_clock(0);
         let query = JobQuery { kind: Some("work".into()), limit: 10_000, ..JobQuery::default() };
         let open = store.jobs(query).await.unwrap().iter().filter(|job| !job.state.is_end()).count();
         if open == 0 && submitted == JOBS {
