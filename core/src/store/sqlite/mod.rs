@@ -11,6 +11,7 @@ mod queue;
 mod readers;
 mod rows;
 mod runs;
+mod schedule;
 mod sites;
 mod table;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::super::rows::Fault;
+use super::super::schedule;
 use super::alert;
 use super::lease::{self, head, missing, start};
 use super::{count_queued, submit_one};
@@ -115,7 +116,7 @@ pub(super) fn terminal(
         now.0
     ])?;
     db.prepare_cached("UPDATE lane SET finished = finished + 1 WHERE name = ?")?.execute([&job.lane])?;
-    Ok(())
+    schedule::ended(db, job, state, error.as_ref().map(|(_, words)| words.as_str()), response, now)
 }
 
 /// A job waits again; `uncounted`: as if it had not been started.
