@@ -35,7 +35,7 @@ pub struct Listing {
 /// Reads an answer.
 pub fn read(host: &impl Host, reply: &Reply) -> Result<Listing, Failure> {
     let text = text(host, reply);
-    let text = text.trim_start_matches('\u{feff}').trim();
+    let text = unpadded(text.trim_start_matches('\u{feff}').trim());
     let mut read: Result<Nested, _> = serde_json::from_str(text);
     if text.starts_with('"')
         && let Ok(inner) = serde_json::from_str::<String>(text)
@@ -49,6 +49,18 @@ pub fn read(host: &impl Host, reply: &Reply) -> Result<Listing, Failure> {
     })?;
     read.listing()
         .ok_or_else(|| Failure::Shape(format!("{} has neither `articles` nor `result.data.list`", reply.url)))
+}
+
+/// The JSON inside of `callback(…);`, which the province's search answers with.
+fn unpadded(text: &str) -> &str {
+    let Some((name, rest)) = text.split_once('(') else { return text };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
+    let name = name.trim().trim_start_matches("/**/");
+    let inside = rest.trim_end().trim_end_matches(';').trim_end().strip_suffix(')');
+    match inside {
+        Some(inside) if !name.is_empty() && name.chars().all(is_name) => inside.trim(),
+        _ => text,
+    }
 }
 
 /// An answer as text. These sites write UTF-8; what is not is left to the host.
@@ -76,6 +88,7 @@ struct Envelope {
     results: Rows,
     data: Nested,
     result: Nested,
+    news: Nested,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -88,7 +101,7 @@ impl Envelope {
     fn listing(self) -> Option<Listing> {
         let inner = match [self.articles, self.list, self.results].into_iter().find_map(|rows| rows.0) {
             Some(rows) => rows.listing(),
-            None => [self.data, self.result].into_iter().find_map(Nested::listing)?,
+            None => [self.data, self.result, self.news].into_iter().find_map(Nested::listing)?,
         };
         Some(Listing {
             total: inner.total.or(self.total.natural()).or(self.count.natural()),
@@ -260,6 +273,7 @@ mod tests {
             ),
             (r#"{"result":{"data":{"list":[{"id":1}]},"total":7}}"#, Some((1, 1, Some(7), None, None))),
             (r#"{"data":[{"id":1}],"count":3}"#, Some((1, 1, Some(3), None, None))),
+            (r#"{"data":{"news":{"list":[{"id":1}],"total":"9"}}}"#, Some((1, 1, Some(9), None, None))),
             (r#"[{"id":1},null,7,"x",[{}]]"#, Some((1, 5, None, None, None))),
             (r#"{"code":500,"msg":"error","data":null}"#, None),
             (r#"{"articles":{"error":"x","0":{"id":1}}}"#, None),
@@ -268,6 +282,19 @@ mod tests {
             ("\"x\"", None),
         ] {
             assert_eq!(read(json), due, "{json}");
+        }
+    }
+
+    #[test]
+    fn padding_is_a_name_and_brackets_around_everything() {
+        for (text, inside) in [
+            ("cb({\"count\":1});", "{\"count\":1}"),
+            ("/**/jQuery1_2.cb( [1] ) ;", "[1]"),
+            ("{\"title\":\"f(x)\"}", "{\"title\":\"f(x)\"}"),
+            ("cb({}", "cb({}"),
+            ("(1)", "(1)"),
+        ] {
+            assert_eq!(unpadded(text), inside);
         }
     }
 

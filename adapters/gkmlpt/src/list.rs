@@ -251,7 +251,9 @@ fn page(
 /// The next page of the same column, while there may be one.
 fn follows(host: &impl Host, ctx: &Ctx<Config, Session>, place: Place, listing: &Listing) -> Option<Place> {
     let seen = listing.offset.unwrap_or(place.seen).saturating_add(listing.len);
-    let more = listing.len > 0 && listing.total.is_none_or(|total| seen < total);
+    // A count of less than has been listed is none: some hosts say 0 of everything.
+    let total = listing.total.filter(|total| *total >= seen);
+    let more = listing.len > 0 && total.is_none_or(|total| seen < total);
     if more && place.page >= ctx.config.max_pages() {
         let limit = ctx.config.max_pages();
         host.log(Level::Warn, &format!("column {} goes on after hard_max_pages ({limit})", place.column));

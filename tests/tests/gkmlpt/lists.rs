@@ -92,6 +92,31 @@ fn the_shapes_of_a_list_are_all_read() {
 }
 
 #[test]
+fn the_search_of_the_province_can_stand_in_for_the_list() {
+    let template = "https://search.gd.gov.cn/jsonp/site/{sid}?page={page}&pagesize=20&isgkml=1&classify_main={column_id}&callback=cb";
+    let mut target =
+        Target::with(json!({"column_id": 21023, "sid": "763015", "list_api_path_tpl": template}));
+    let page = target.list(None, &[(200, "list/province-search.js")]).expect("a page");
+    assert_eq!(
+        target.asked[0],
+        "https://search.gd.gov.cn/jsonp/site/763015?page=1&pagesize=20&isgkml=1&classify_main=21023&callback=cb"
+    );
+    let [first, second] = &page.entries[..] else { panic!("{:?}", page.entries) };
+    assert_eq!((first.title.as_str(), first.published.as_deref()), ("关于环评的公告", Some("2026-07-07")));
+    assert_eq!((field(first, "doc_no"), second.title.as_str()), (Some("清环函〔2026〕9号"), "另一公告"));
+    assert!(field(first, "_file").is_some_and(|file| file.ends_with("/3255421.pdf 报告表.pdf")));
+    assert_eq!(page.next, None, "2 of 2");
+    let found = &read("list/province-files.json").entries[0];
+    assert_eq!(found.published.as_deref(), Some("2026-07-05 09:30:00"));
+    assert_eq!(field(found, "index_no"), Some("11441800MB2C00000G/2026-00269"));
+}
+
+#[test]
+fn a_count_of_less_than_was_listed_is_not_believed() {
+    assert_eq!(read("list/counts-nothing.json").next.as_deref(), Some("21023:2:2"));
+}
+
+#[test]
 fn a_column_ends_where_its_count_says_and_not_where_its_counter_does() {
     let mut target = plain();
     let next = target.list(None, &[(200, "list/normal.json")]).expect("a page").next;
