@@ -163,10 +163,15 @@ fn list(host: &impl Host, ctx: &Ctx<Config, Session>, page: u32, reply: &Reply) 
         return Err(Failure::Stale(format!("the gateway answers the list with {words}")));
     }
     let data = answer.at("result").at("data");
-    let Some(rows) = data.at("list").list() else {
-        return Err(Failure::Shape(format!("{} has no rows at result.data.list", reply.url)));
-    };
     let pager = data.at("pager");
+    let rows = match data.at("list") {
+        Node::List(rows) => rows.as_slice(),
+        // Java writes a list without rows as null.
+        Node::Nothing if pager.at("total").number() == Some(0) || page > 1 && pager.entries().is_some() => {
+            &[]
+        }
+        _ => return Err(Failure::Shape(format!("{} has no rows at result.data.list", reply.url))),
+    };
     if rows.is_empty() {
         let settings = &ctx.config.xxgk;
         let all = settings.search_word.is_empty() && settings.categories.is_empty();

@@ -1,5 +1,7 @@
 //! What rows of all back ends have in common: addresses, numbers, dates and words, made fit for the contract.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use dibao_adapter::{Host, HtmlPage};
 
 /// Bytes of a title or a field: all that the store keeps of one (4,000 characters).
@@ -38,11 +40,16 @@ fn scheme_of(link: &str) -> Option<&str> {
     (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(good)).then_some(scheme)
 }
 
-/// Whether this is http(s) with a host that is a name: one row with a broken address must not cost the page.
+/// Whether this is http(s) with a host that can be one: one row with a broken address must not cost the page.
 fn is_web(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let (host, port) = authority.split_once(':').unwrap_or((authority, "443"));
+    let (host, port) = match authority.strip_prefix('[').and_then(|inside| inside.split_once(']')) {
+        Some((inside, behind)) if inside.parse::<Ipv6Addr>().is_ok() => {
+            ("ipv6", behind.strip_prefix(':').unwrap_or(if behind.is_empty() { "443" } else { behind }))
+        }
+        _ => authority.split_once(':').unwrap_or((authority, "443")),
+    };
     let labels = || host.trim_end_matches('.').split('.');
     let name = |label: &str| {
         !label.is_empty()
@@ -52,7 +59,9 @@ fn is_web(url: &str) -> bool {
     };
     (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))
         && labels().all(name)
-        && labels().next_back().is_some_and(|top| top.starts_with(|c: char| c.is_ascii_alphabetic()))
+        // What ends in a number is an address of four numbers or nothing.
+        && (host.parse::<Ipv4Addr>().is_ok()
+            || labels().next_back().is_some_and(|top| top.starts_with(|c: char| c.is_ascii_alphabetic())))
         && port.parse::<u16>().is_ok()
 }
 
@@ -173,6 +182,11 @@ mod tests {
             ("../content/a.htm", Some("https://www.gov.cn/zhengce/xxgk/../content/a.htm")),
             ("a.htm?b=c:d", Some("https://www.gov.cn/zhengce/xxgk/a.htm?b=c:d")),
             ("http://a.gov.cn:8080/x", Some("http://a.gov.cn:8080/x")),
+            ("http://10.1.2.3:8080/x", Some("http://10.1.2.3:8080/x")),
+            ("http://[::1]:80/x", Some("http://[::1]:80/x")),
+            ("http://[::1]/x", Some("http://[::1]/x")),
+            ("http://[::1]x/", None),
+            ("http://[1]/", None),
             ("", None),
             ("#top", None),
             ("javascript:void(0)", None),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use dibao_adapter::{Ctx, Entry, Failure, Host, ListStep, Page, Reply, Request};
+use dibao_adapter::{Ctx, Entry, Failure, Host, Level, ListStep, Page, Reply, Request};
 
 use crate::cipher::component;
 use crate::config::{Config, Zcwjk};
@@ -96,12 +96,18 @@ fn list(host: &impl Host, config: &Config, page: u32, reply: &Reply) -> Result<P
     let answer = wire::read(host, reply)?;
     match answer.at("code").number() {
         Some(200) => {}
-        // 抱歉，没有找到相关结果: an answer like any other.
-        Some(1001) => return paging::empty(page, is_whole(&config.zcwjk), reply),
+        // 抱歉，没有找到相关结果: an answer like any other, however odd where nothing was searched for.
+        Some(1001) => {
+            if page == 1 && is_whole(&config.zcwjk) {
+                host.log(Level::Warn, "the search says 1001, nothing found, of the whole library");
+            }
+            return Ok(paging::end());
+        }
         Some(code) => {
             let words = row::name(format!("{code} {}", answer.at("msg").text().unwrap_or_default()));
             return Err(Failure::Refused(format!("the search answers {}", words.trim())));
         }
+        None if answer.at("searchVO").entries().is_some() => {}
         None => return Err(Failure::Shape(format!("{} has no code", reply.url))),
     }
     let search = answer.at("searchVO");

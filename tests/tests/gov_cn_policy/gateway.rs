@@ -136,6 +136,18 @@ fn an_empty_library_is_a_failure_and_an_empty_search_is_not() {
 }
 
 #[test]
+fn a_list_that_is_null_is_the_end_where_a_pager_says_so() {
+    let body = |pager: &str| {
+        format!(r#"{{"resultCode":{{"code":200}},"result":{{"data":{{"pager":{pager},"list":null}}}}}}"#)
+    };
+    let list = |cursor, pager| warm().list(cursor, answer("list", 200, &body(pager)));
+    assert!(list(Some("3"), r#"{"total":41,"pageCount":3}"#).expect("the end").entries.is_empty());
+    for pager in ["null", r#"{"total":41}"#, r#"{"total":0}"#] {
+        assert_eq!(words(list(None, pager).unwrap_err()).0, "shape", "{pager}");
+    }
+}
+
+#[test]
 fn whatever_is_not_200_is_stale_whether_it_is_a_number_or_a_word() {
     for (fixture, said) in
         [("list-stale-number", "500 code 已失效"), ("list-stale-words", "athena_0001 密钥已过期")]
