@@ -186,6 +186,43 @@ fn a_gbk_site_is_read_and_paged_by_parameter() {
 }
 
 #[test]
+fn rows_that_hanweb_wraps_in_a_script_are_rows() {
+    let selector = json!({"row": "recordset li", "date": "span::text", "native_id": "_{digits}.html"});
+    let url = "https://www.example.gov.cn/col/col1/index.html";
+    let mut column = Column::with(json!({"list_url": url, "list_selector": selector}));
+    let page = column.list(None, reply("hanweb/list.html", 200)).expect("a page");
+    assert_eq!(
+        rows(&page.entries),
+        [
+            (
+                "/art/2026/4/10/art_1_14002.html",
+                "关于示例事项的通知（全称）",
+                Some("2026-04-10"),
+                Some("14002"),
+                false
+            ),
+            ("/art/2026/4/9/art_1_14001.html", "另一通知", Some("2026-04-09"), Some("14001"), false),
+        ]
+    );
+}
+
+#[test]
+fn the_static_json_of_a_portal_is_a_list() {
+    let list = json!({"rows": "articles", "url": "url", "title": "title", "date": "date, visible_publish_time",
+        "native_id": "id", "fields": {"publisher": "EXT_fwdw"}});
+    let url = "https://www.sz.gov.cn/cn/xxgk/zfxxgj/tzgg/index.html";
+    let mut list_json = list.clone();
+    list_json["source"] = json!("/postmeta/i/18.json");
+    let mut column = Column::with(json!({"list_url": url, "list_json": list_json}));
+    assert_eq!(column.first_request(None).url, "https://www.sz.gov.cn/postmeta/i/18.json");
+    let page = column.list(None, reply("sz/postmeta.json", 200)).expect("a page");
+    let first = &page.entries[0];
+    assert_eq!((first.title.as_str(), first.native_id.as_deref()), ("深圳市示例公告", Some("12728907")));
+    assert_eq!(first.fields, [("publisher".to_owned(), "市示例局".to_owned())]);
+    assert_eq!(page.entries[1].published.as_deref(), Some("1775750400"));
+}
+
+#[test]
 fn no_rows_are_a_failure_on_the_first_page_and_the_end_on_a_later_one() {
     let mut column = Column::of("ndrc", "tz");
     let failure = column.list(None, reply("ndrc/stub.html", 200)).expect_err("a stub");

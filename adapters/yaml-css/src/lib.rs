@@ -11,6 +11,7 @@ mod json;
 mod list;
 mod native_id;
 mod paging;
+mod records;
 
 pub use config::{Config, Detail, ListJson, ListSelector, Pagination, PaginationKind};
 use dibao_adapter::{About, Adapter, Ctx, DetailStep, Entry, Failure, Host, ListStep, Reply, Request};

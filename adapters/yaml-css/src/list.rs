@@ -6,7 +6,7 @@
 use dibao_adapter::{Ctx, Entry, Failure, Host, Level, Page, Reply, Select};
 
 use crate::config::{Config, ListSelector};
-use crate::{Session, css, fit, json, native_id, paging};
+use crate::{Session, css, fit, json, native_id, paging, records};
 
 /// How many addresses of a page are remembered. Pages have 10 to 100 rows; the session holds 64 KiB.
 const REMEMBERED: usize = 1000;
@@ -65,19 +65,25 @@ fn html(host: &impl Host, list: &ListSelector, reply: &Reply) -> Result<Vec<Entr
         Some(rule) if rule.contains("{digits}") => (Some(rule), None),
         css => (None, css),
     };
-    let mut select = Select::reply(&reply.tag).row(&list.row).one(&list.href).one(&list.title);
+    let further =
+        [list.date.clone(), list.pinned.as_deref().map(css::as_html), native_css.map(str::to_owned)];
+    // Columns 0 and 1 are link and title; the others come as far as they are set.
     let mut width = 2;
-    let mut ask = |css: Option<String>| {
-        css.map(|css| {
-            select = std::mem::replace(&mut select, Select::reply("")).one(&css);
+    let [date, pinned, native] = further.each_ref().map(|css| {
+        css.as_ref().map(|_| {
             width += 1;
             width - 1
         })
+    });
+    let asked = |page: Select| {
+        let select = page.row(&list.row).one(&list.href).one(&list.title);
+        further.iter().flatten().fold(select, |select, css| select.one(css)).run(host)
     };
-    let date = ask(list.date.clone());
-    let pinned = ask(list.pinned.as_deref().map(css::as_html));
-    let native = ask(native_css.map(str::to_owned));
-    let mut rows = select.run(host)?;
+    let mut rows = asked(Select::reply(&reply.tag))?;
+    let unwrapped = if rows.is_empty() { records::unwrapped(host, reply) } else { None };
+    if let Some(text) = &unwrapped {
+        rows = asked(Select::text(text))?;
+    }
     let all = rows.len();
     if all == 0 {
         return Err(Failure::Shape(format!(
@@ -86,8 +92,8 @@ fn html(host: &impl Host, list: &ListSelector, reply: &Reply) -> Result<Vec<Entr
         )));
     }
     let pins = match &list.pinned {
-        Some(pinned) => pinned_rows(host, list, pinned, rows.alternative(), reply)?,
-        None => Vec::new(),
+        Some(pinned) if unwrapped.is_none() => pinned_rows(host, list, pinned, rows.alternative(), reply)?,
+        _ => Vec::new(),
     };
     let mut entries = Vec::with_capacity(all);
     for mut row in rows.iter_mut() {
