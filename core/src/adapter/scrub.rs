@@ -83,6 +83,15 @@ pub fn scrub(case: &mut Case) -> Scrubbed {
     }
     secrets_in(case.context.config.as_bytes()).for_each(&mut keep);
     secrets_in(&case.context.session).for_each(&mut keep);
+    if let CaseCall::Detail { entry } = &case.call {
+        secrets_in(entry.url.as_bytes()).for_each(&mut keep);
+        for (name, value) in &entry.fields {
+            if is_secret_name(name.to_ascii_lowercase().as_bytes()) && value.len() >= SHORTEST {
+                keep(value.as_bytes());
+            }
+            secrets_in(value.as_bytes()).for_each(&mut keep);
+        }
+    }
     // A secret may be part of a longer one.
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
 
@@ -102,7 +111,10 @@ pub fn scrub(case: &mut Case) -> Scrubbed {
         mask_all(&mut case.context.session, secret);
         match &mut case.call {
             CaseCall::List { cursor } => cursor.iter_mut().for_each(|cursor| mask_text(cursor, secret)),
-            CaseCall::Detail { entry } => mask_text(&mut entry.url, secret),
+            CaseCall::Detail { entry } => {
+                mask_text(&mut entry.url, secret);
+                entry.fields.iter_mut().for_each(|(_, value)| mask_text(value, secret));
+            }
         }
     }
     Scrubbed { secrets: secrets.len(), headers }
@@ -301,6 +313,28 @@ mod tests {
         scrub(&mut case);
         assert_eq!(case.exchanges[0].replies[1].body, b"echo aaa00000");
         assert_eq!(case.context.config, r#"{"password":"aaaaaa0000","note":"aaa00000"}"#);
+    }
+
+    #[test]
+    fn what_a_list_handed_to_a_document_is_masked_too() {
+        use crate::adapter::contract::Entry;
+        let fields =
+            [("_token", "abc12345"), ("doc_no", "国发〔2026〕3号"), ("_next", "/x?ticket=t1234567&a=1")];
+        let entry = Entry {
+            url: "https://a.cn/d?k=abc12345&session_id=99990000aa".into(),
+            title: "题".into(),
+            published: None,
+            native_id: None,
+            pinned: false,
+            fields: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+        };
+        let mut case = Case { call: CaseCall::Detail { entry }, ..case(vec![], b"<i>abc12345</i>") };
+        scrub(&mut case);
+        let CaseCall::Detail { entry } = &case.call else { panic!("a document") };
+        assert_eq!(entry.url, "https://a.cn/d?k=aaa00000&session_id=00000000aa");
+        let values: Vec<&str> = entry.fields.iter().map(|(_, value)| value.as_str()).collect();
+        assert_eq!(values, ["aaa00000", "国发〔2026〕3号", "/x?ticket=a0000000&a=1"]);
+        assert_eq!(case.exchanges[0].replies[0].body, b"<i>aaa00000</i>");
     }
 
     proptest! {
