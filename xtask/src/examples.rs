@@ -12,6 +12,7 @@ use dibao_adapter_kit::{Project, WIT, build};
 use sha2::{Digest, Sha256};
 
 use crate::adapters::{hex, write_if_changed, write_lock};
+use crate::setup;
 
 /// Name of the adapter, folder under `adapters/examples`, and its source.
 const EXAMPLES: [(&str, &str, &str); 2] =
@@ -80,16 +81,8 @@ pub fn interpreters() -> Result<()> {
         return Ok(());
     }
     let packages = ["python3", "python3-venv", "nodejs", "npm"];
-    let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout.trim_ascii() == b"0");
-    if root {
-        eprintln!("installing {} …", packages.join(", "));
-        let apt = Command::new("apt-get")
-            .args(["install", "--yes", "--no-install-recommends"])
-            .args(packages)
-            .status();
-        if matches!(apt, Ok(status) if status.success()) && ready() {
-            return Ok(());
-        }
+    if setup::install(&packages) && ready() {
+        return Ok(());
     }
     bail!(
         "the example adapters cannot be built here: install Python 3 with venv and Node.js with npm (Debian: apt install {})",

@@ -47,7 +47,7 @@ fn has_chromium() -> bool {
 }
 
 /// Installs packages of Debian, which only root can; false when that did not work.
-fn install(packages: &[&str]) -> bool {
+pub fn install(packages: &[&str]) -> bool {
     let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout.trim_ascii() == b"0");
     if !root {
         return false;
@@ -75,6 +75,19 @@ pub fn openssl() -> Result<()> {
         "the feature native-tls cannot be built here: install OpenSSL's headers (Debian: apt install {})",
         packages.join(" ")
     );
+}
+
+/// Makes sure that the program `openssl` is there: tests hold what adapters encrypt against it.
+pub fn openssl_program() -> Result<()> {
+    let there = || {
+        let quiet =
+            Command::new("openssl").arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        matches!(quiet, Ok(status) if status.success())
+    };
+    if there() || (install(&["openssl"]) && there()) {
+        return Ok(());
+    }
+    bail!("tests compare with the program openssl: install it (Debian: apt install openssl)");
 }
 
 fn has_openssl() -> bool {

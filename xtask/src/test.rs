@@ -32,6 +32,7 @@ pub fn run_all(workspace: &Path) -> Result<()> {
         }
         found => found,
     })?;
+    step("OpenSSL's program", setup::openssl_program)?;
     step("tests", || run(cargo(workspace).args(["test", "--workspace"])))?;
     step("an old host, with OpenSSL", || {
         setup::openssl()?;
