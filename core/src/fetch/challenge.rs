@@ -1,5 +1,7 @@
 //! Which firewall wrote a page: the signatures of the products these sites stand behind. Pure, detection only.
 //!
+//! The products are in `product`, the tables of what gives each of them away in `signs`. For example:
+//!
 //! | product | usual status | what gives it away |
 //! |---|---|---|
 //! | 加速乐 (知道创宇) | 521 | a script that spells a cookie, then `go({… "tn":"__jsl_clearance_s" …})`; cookie `__jsluid_*` |
@@ -7,69 +9,23 @@
 //! | ctct (电信 CT2-WAAP) | 412; refused for good: 405 | `Environment Checking`, `ctct_bundle_…`; `NWAF页面` |
 //! | Qingyuan's waiting page | 412, 405 | `请稍候`, `正在验证` |
 //! | 阿里云 WAF | 405, 200 | `var arg1='<40 hex>'`, `acw_sc__v2`; cookie `acw_tc` |
+//! | 腾讯云 EdgeOne | 200, 567 | a script that sets `EO_Bot_Ssid` and `__tst_status` |
+//! | 雷池 | 200, 468 | `safeline_bot_challenge`, `/.safeline/` |
+//! | 网站卫士, 网宿 (WZWS) | 200; refused for good: 403 | `wzwsquestion`, `/waf_zw_verify`; `reason:GeoBL` |
+//! | 云锁 | 200 | `YunSuoAutoJump`, `security_verify_data` |
 //! | openresty CT6T | 302 to itself | cookies `CT6T`, `CT6TS` |
-//! | 奇安信 WZWS, 360 and others | 403 | `reason:GeoBL`, titles `安全验证`, `访问异常页面` |
 //!
 //! A cookie alone proves nothing: these products set theirs on every answer, the good ones too. Nor does a word alone:
 //! an article may be about these products. So a word counts only where it does not show as text, and only on a
 //! page that shows little; what to make of the rest is for [`verdict`](super::verdict).
 
-use serde::{Deserialize, Serialize};
+mod product;
+mod signs;
+
+pub use product::Product;
 
 use super::glance::Glance;
-
-/// Who wrote a page that is in the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Product {
-    /// 加速乐, stage 1 or 2.
-    Jiasule,
-    /// 瑞数, RiverSecurity.
-    Ruishu,
-    /// 电信 CT2-WAAP.
-    Ctct,
-    /// The page that says 请稍候; its maker is not known.
-    Qingyuan,
-    /// 阿里云 WAF.
-    AliyunWaf,
-    /// openresty with `CT6T` cookies: a redirect to itself that wants its cookie back.
-    Ct6t,
-    /// 奇安信 WZWS.
-    Wzws,
-    /// 360's firewall.
-    Qihoo,
-    /// A page titled 安全验证.
-    SecurityCheck,
-    /// Cloudflare.
-    Cloudflare,
-    /// A page that shows nothing, sets a cookie by script and loads itself again.
-    CookieScript,
-    /// Another redirect to itself that wants a cookie back.
-    CookieRedirect,
-    /// Known only by its status.
-    Unknown,
-}
-
-impl Product {
-    /// The name under which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Product::Jiasule => "jiasule",
-            Product::Ruishu => "ruishu",
-            Product::Ctct => "ctct",
-            Product::Qingyuan => "qingyuan",
-            Product::AliyunWaf => "aliyun_waf",
-            Product::Ct6t => "ct6t",
-            Product::Wzws => "wzws",
-            Product::Qihoo => "qihoo",
-            Product::SecurityCheck => "security_check",
-            Product::Cloudflare => "cloudflare",
-            Product::CookieScript => "cookie_script",
-            Product::CookieRedirect => "cookie_redirect",
-            Product::Unknown => "unknown",
-        }
-    }
-}
+use signs::{HEADERS, SCRIPTS, SENTENCES, Sign, TITLES, WORDY};
 
 /// What a signature means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,82 +45,69 @@ pub(super) struct Found {
     pub sign: &'static str,
 }
 
-/// In the source, not in the text that shows. The order matters: chains of products occur, and a page carries the
-/// script of the one that wrote it first.
-const SCRIPTS: [(&str, Product); 19] = [
-    ("ctct_bundle", Product::Ctct),
-    ("/ctct/nwaf", Product::Ctct),
-    ("__jsl_clearance", Product::Jiasule),
-    ("__jsluid", Product::Jiasule),
-    ("document.cookie=('_')+('_')+('j')", Product::Jiasule),
-    ("$_ts=window['$_ts']", Product::Ruishu),
-    ("$_ts=window[\"$_ts\"]", Product::Ruishu),
-    ("$_ts.cd=", Product::Ruishu),
-    ("$_ts.nsd=", Product::Ruishu),
-    ("$_ts", Product::Ruishu),
-    (" r='m'", Product::Ruishu),
-    (" r=\"m\"", Product::Ruishu),
-    ("acw_sc__v2", Product::AliyunWaf),
-    ("acw_sc__v3", Product::AliyunWaf),
-    ("aliyunwaf_", Product::AliyunWaf),
-    ("<textarea id=\"renderData\"", Product::AliyunWaf),
-    ("_cf_chl_opt", Product::Cloudflare),
-    ("/cdn-cgi/challenge-platform/", Product::Cloudflare),
-    ("var arg1='", Product::AliyunWaf),
-];
-
-/// In what shows or in the title: sentences no site would greet its readers with.
-const REFUSALS: [(&str, Product); 5] = [
-    ("NWAF页面", Product::Ctct),
-    ("当前IP请求异常", Product::Ctct),
-    ("reason:GeoBL", Product::Wzws),
-    ("访问异常页面", Product::Qihoo),
-    ("您的访问被阻断", Product::AliyunWaf),
-];
+impl Sign {
+    fn found(&self) -> Found {
+        Found { product: self.product, hand: self.hand, sign: self.text }
+    }
+}
 
 /// The signature on a page. `refused`: it came with an error status, so that weaker signs are enough.
 pub(super) fn on_page(page: &Glance<'_>, refused: bool) -> Option<Found> {
+    if let Some(found) = wordy(page) {
+        return Some(found);
+    }
     // An answer that is neither an error nor bare is for readers, whatever words are in it.
     if !refused && !page.shows_little() {
         return None;
     }
-    refusal(page, refused).or_else(|| script(page, refused)).or_else(|| words(page, refused))
+    sentence(page, refused)
+        .or_else(|| script(page, refused))
+        .or_else(|| title(page))
+        .or_else(|| words(page, refused))
 }
 
-fn refusal(page: &Glance<'_>, refused: bool) -> Option<Found> {
-    REFUSALS
+/// Whether a title is one of those for which the source must be read, however much the page shows.
+pub(super) fn wants_source(title: &str) -> bool {
+    WORDY.iter().any(|(wordy, _)| is_nearly(title, wordy))
+}
+
+fn wordy(page: &Glance<'_>) -> Option<Found> {
+    let (_, sign) = WORDY.iter().find(|(title, sign)| {
+        is_nearly(&page.title, title) && page.source.contains(sign.text) && !shows(page, sign.text)
+    })?;
+    Some(sign.found())
+}
+
+fn sentence(page: &Glance<'_>, refused: bool) -> Option<Found> {
+    let bare = refused || page.shown.chars().count() < 2 * BARE;
+    SENTENCES
         .iter()
-        .find(|(sign, _)| {
+        .find(|Sign { text, .. }| {
             // On a bare page that came as a success, a title of ten words that mentions it is an article's.
-            let titled = page.title.contains(sign) && (refused || is_nearly(&page.title, sign));
-            let shown = page.shown.contains(sign) && (refused || page.shown.chars().count() < 2 * BARE);
-            titled || shown || (refused && page.source.contains(sign))
+            let titled = page.title.contains(text) && (refused || is_nearly(&page.title, text));
+            titled || (bare && says(page, text)) || (refused && page.source.contains(text))
         })
-        .map(|(sign, product)| Found { product: *product, hand: Hand::Block, sign })
+        .map(Sign::found)
 }
 
 /// As little as a sentence or two.
 const BARE: usize = 50;
 
 fn script(page: &Glance<'_>, refused: bool) -> Option<Found> {
-    let found = |product, sign| Some(Found { product, hand: Hand::Challenge, sign });
-    for (sign, product) in SCRIPTS {
+    for sign in SCRIPTS {
         // What shows, in the text or over it, is somebody writing about it.
-        if !page.source.contains(sign) || page.shown.contains(sign) || page.title.contains(sign) {
+        if !page.source.contains(sign.text) || shows(page, sign.text) || page.title.contains(sign.text) {
             continue;
         }
         // Attributes and names this short occur in scripts of all kinds.
-        let weak = sign.len() <= 6;
-        if weak && !refused && page.visible >= BARE {
+        let short = sign.text.len() <= 6 && page.visible >= BARE;
+        if (sign.weak || short) && !refused {
             continue;
         }
-        if sign == "var arg1='" && !followed_by_hex(&page.source, sign, 40) {
+        if sign.text == "var arg1='" && !followed_by_hex(&page.source, sign.text, 40) {
             continue;
         }
-        return found(product, sign);
-    }
-    if is_nearly(&page.title, "Environment Checking") {
-        return found(Product::Ctct, "Environment Checking");
+        return Some(sign.found());
     }
     let reloads = || {
         ["location.href", "location.reload", "location.replace", "location=", "location ="]
@@ -176,15 +119,23 @@ fn script(page: &Glance<'_>, refused: bool) -> Option<Found> {
         && sets_cookie(&page.source)
         && reloads()
     {
-        return found(Product::CookieScript, "document.cookie");
+        return Some(Found {
+            product: Product::CookieScript,
+            hand: Hand::Challenge,
+            sign: "document.cookie",
+        });
     }
     None
 }
 
+fn title(page: &Glance<'_>) -> Option<Found> {
+    TITLES.iter().find(|sign| is_nearly(&page.title, sign.text)).map(Sign::found)
+}
+
 fn words(page: &Glance<'_>, refused: bool) -> Option<Found> {
     let found = |product, sign| Some(Found { product, hand: Hand::Challenge, sign });
-    let says = |word: &str| page.title.contains(word) || page.shown.contains(word);
-    if is_nearly(&page.title, "安全验证") || (refused && page.shows_little() && says("安全验证")) {
+    let says = |word: &str| page.title.contains(word) || says(page, word);
+    if refused && page.shows_little() && says("安全验证") {
         return found(Product::SecurityCheck, "安全验证");
     }
     // Pages that load their content by script greet with 请稍候 too: on a success it takes the title or both.
@@ -199,9 +150,35 @@ fn words(page: &Glance<'_>, refused: bool) -> Option<Found> {
     None
 }
 
-/// The word, give or take dots and a few characters around it.
+/// What the headers of an answer say of it.
+pub(super) fn on_headers(headers: &[(String, String)]) -> Option<Found> {
+    let (name, _, product, hand) = HEADERS.iter().find(|(name, value, ..)| {
+        headers.iter().any(|(n, v)| n == name && v.trim().eq_ignore_ascii_case(value))
+    })?;
+    Some(Found { product: *product, hand: *hand, sign: name })
+}
+
+/// Whether text that shows holds this; it is kept without its white space.
+fn shows(page: &Glance<'_>, text: &str) -> bool {
+    let squeezed: String = text.split_ascii_whitespace().collect();
+    page.shown.contains(&squeezed)
+}
+
+/// The same, unless it stands in quotation marks: whoever quotes it is not the firewall.
+fn says(page: &Glance<'_>, text: &str) -> bool {
+    let squeezed: String = text.split_ascii_whitespace().collect();
+    page.shown
+        .match_indices(&squeezed)
+        .take(8)
+        .any(|(at, _)| !page.shown[..at].ends_with(['“', '‘', '「', '『', '《', '〈', '"', '\'', '’', '”']))
+}
+
+/// The word, give or take dots and a few characters around it; what says more is a title about it.
 fn is_nearly(title: &str, word: &str) -> bool {
-    title.contains(word) && title.chars().filter(|c| !c.is_whitespace()).count() <= word.chars().count() + 4
+    let Some((before, after)) = title.split_once(word) else { return false };
+    let rest: String = before.chars().chain(after.chars()).filter(|c| !c.is_whitespace()).collect();
+    let said: String = rest.chars().filter(|c| c.is_alphanumeric()).collect();
+    rest.chars().count() <= 4 && matches!(&*said, "" | "中" | "页" | "页面")
 }
 
 fn followed_by_hex(source: &str, sign: &str, digits: usize) -> bool {
@@ -261,22 +238,4 @@ fn is_ruishu_cookie(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cookies_name_their_product() {
-        for (names, expected) in [
-            (&["JSESSIONID", "__jsluid_s"][..], Some(Product::Jiasule)),
-            (&["acw_tc", "CT6TS"], Some(Product::Ct6t)),
-            (&["acw_tc"], Some(Product::AliyunWaf)),
-            (&["CT_1rqu7ab01"], Some(Product::Ctct)),
-            (&["CT_login"], None),
-            (&["FSSBBIl1UgzbN7N80S"], Some(Product::Ruishu)),
-            (&["SESSIONS", "JSESSIONIDS", "ASPSESSIONIDCQBTS", "sessions0123S"], None),
-            (&[], None),
-        ] {
-            assert_eq!(on_cookies(names.iter().copied()).map(|found| found.0), expected, "{names:?}");
-        }
-    }
-}
+mod tests;

@@ -148,7 +148,7 @@ pub(super) struct Glance<'a> {
     pub source: Cow<'a, str>,
     /// What shows, without white space.
     pub shown: String,
-    /// The first `<title>`.
+    /// The first `<title>`; where the source was not read, only its ASCII is sure.
     pub title: String,
 }
 
@@ -164,9 +164,12 @@ pub(super) fn glance<'a>(body: &'a [u8], content_type: &str, closely: bool) -> G
     let window = &body[..body.len().min(WINDOW)];
     let utf16 = matches!(Encoding::for_bom(window), Some((encoding, _)) if encoding != UTF_8);
     if !utf16 && !closely {
-        let visible = Scan::new(window).count();
+        let mut title = Vec::new();
+        let visible = Scan::new(window).count(&mut title);
         if visible >= ENOUGH {
-            return Glance { visible, source: Cow::Borrowed(""), shown: String::new(), title: String::new() };
+            // In ASCII, as it came: enough to tell the few titles for which the rest must be read.
+            let title = entities(&String::from_utf8_lossy(&title)).trim().to_owned();
+            return Glance { visible, source: Cow::Borrowed(""), shown: String::new(), title };
         }
     }
     // Cut at the window, a character may be cut too; what is lost is its half.
@@ -191,17 +194,14 @@ impl<'a> Scan<'a> {
         Scan { rest, quotes_broken: false }
     }
 
-    fn count(&mut self) -> usize {
-        self.walk(|_| {}, |_| {})
+    fn count(&mut self, title: &mut Vec<u8>) -> usize {
+        self.walk(|_| {}, |piece| add(title, piece))
     }
 
     fn read(&mut self, shown: &mut Vec<u8>, title: &mut Vec<u8>) -> usize {
         self.walk(
             |piece| shown.extend(piece.iter().filter(|b| !b.is_ascii_whitespace())),
-            |piece| {
-                let room = TITLE.saturating_sub(title.len());
-                title.extend_from_slice(&piece[..piece.len().min(room)]);
-            },
+            |piece| add(title, piece),
         )
     }
 
@@ -289,6 +289,11 @@ impl<'a> Scan<'a> {
         self.rest = &[];
         all
     }
+}
+
+fn add(title: &mut Vec<u8>, piece: &[u8]) {
+    let room = TITLE.saturating_sub(title.len());
+    title.extend_from_slice(&piece[..piece.len().min(room)]);
 }
 
 /// About how many characters, white space apart. Three bytes that can be one character of UTF-8 are taken for it,

@@ -226,8 +226,8 @@ impl<'a> Answer<'a> {
         let status = self.status;
         let shape = shape(self.body, self.content_type());
         let is_page = matches!(shape, Shape::Html | Shape::Text);
-        if self.header("cf-mitigated") == Some("challenge") {
-            return self.verdict(VerdictKind::Challenge(Product::Cloudflare), "header cf-mitigated");
+        if let Some(found) = challenge::on_headers(self.headers) {
+            return self.said(found);
         }
         let page = is_page.then(|| glance(self.body, self.content_type(), true));
         if let Some(found) = page.as_ref().and_then(|page| challenge::on_page(page, true)) {
@@ -257,7 +257,7 @@ impl<'a> Answer<'a> {
         match status {
             401 | 407 => self.verdict(VerdictKind::Blocked, format!("status {status}: it wants credentials")),
             // A timeout of the server's, whatever the number suggests.
-            408 | 500.. => self.verdict(VerdictKind::ServerError, format!("status {status}")),
+            408 | 500..=599 => self.verdict(VerdictKind::ServerError, format!("status {status}")),
             _ => self.verdict(VerdictKind::Blocked, format!("status {status}")),
         }
     }
@@ -267,9 +267,15 @@ impl<'a> Answer<'a> {
         if self.method == Method::Head {
             return self.verdict(VerdictKind::Ok, format!("status {status}"));
         }
+        if let Some(found) = challenge::on_headers(self.headers) {
+            return self.said(found);
+        }
         let shape = shape(self.body, self.content_type());
         if matches!(shape, Shape::Html | Shape::Text) {
-            let page = glance(self.body, self.content_type(), false);
+            let mut page = glance(self.body, self.content_type(), false);
+            if challenge::wants_source(&page.title) {
+                page = glance(self.body, self.content_type(), true);
+            }
             if let Some(found) = challenge::on_page(&page, false) {
                 return self.found(found);
             }
@@ -341,17 +347,18 @@ impl<'a> Answer<'a> {
         crate::extract::decode(head, Some(self.content_type())).text.trim().chars().count()
     }
 
+    /// What a header said.
+    fn said(&self, found: Found) -> Verdict {
+        self.verdict(kind_of(found), format!("status {}, header {}", self.status, found.sign))
+    }
+
     fn found(&self, found: Found) -> Verdict {
         let mut evidence = format!("status {}, {}: {:?}", self.status, found.product.as_str(), found.sign);
         if let Some((_, name)) = challenge::on_cookies(self.cookies()) {
             evidence.push_str(" and the cookie ");
             evidence.push_str(&short(name));
         }
-        let kind = match found.hand {
-            Hand::Challenge => VerdictKind::Challenge(found.product),
-            Hand::Block => VerdictKind::Blocked,
-        };
-        self.verdict(kind, evidence)
+        self.verdict(kind_of(found), evidence)
     }
 
     fn verdict(&self, kind: VerdictKind, evidence: impl Into<Cow<'static, str>>) -> Verdict {
@@ -394,6 +401,13 @@ impl Verdict {
             _ => return None,
         };
         Some(Verdict { kind, status: None, evidence: short(&error.to_string()).into() })
+    }
+}
+
+fn kind_of(found: Found) -> VerdictKind {
+    match found.hand {
+        Hand::Challenge => VerdictKind::Challenge(found.product),
+        Hand::Block => VerdictKind::Blocked,
     }
 }
 
