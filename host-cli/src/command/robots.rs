@@ -37,7 +37,7 @@ pub struct CheckArgs {
 
     /// Read {"id","robots","ua","url"} lines and write {"id","allow","rule"} lines
     ///
-    /// Addresses are compared as they are written, as Google's published matcher does: give them escaped. A line
+    /// Addresses are compared as they are written, as the published cases of Google's matcher want it: give them escaped. A line
     /// that cannot be read is answered with {"id","error"} and the next one is taken; the exit code is then 9.
     #[arg(long, conflicts_with_all = ["file", "urls", "agent"])]
     jsonl: bool,

@@ -2,8 +2,8 @@
 //!
 //! There are two ways to write them. The *plain* form is RFC 9309 §2.2.2: escapes of unreserved characters are
 //! undone, everything that may not stand in a URL is escaped, both in the rule and in the URL; the gate compares
-//! these. The form *as written* only upper-cases escapes and escapes bytes outside ASCII, in the rule alone, as
-//! Google's published matcher does; it exists so that its published cases can be checked one to one.
+//! these. The form *as written* differs in what the published cases of Google's matcher leave to its caller: escaped
+//! letters and digits stay escaped, and bytes outside ASCII are escaped in the rule, not in the URL.
 
 use std::borrow::Cow;
 
@@ -42,27 +42,14 @@ pub(super) fn directory_of_index(pattern: &str) -> Option<&str> {
     pattern[slash..].starts_with("/index.htm").then(|| &pattern[..=slash])
 }
 
-/// A rule's value as Google's matcher compares it. The answer is ASCII.
+/// A rule's value as it is compared with an address as somebody wrote it. The answer is ASCII.
 pub(super) fn written_rule(value: &[u8]) -> String {
-    let mut out = String::with_capacity(value.len());
-    let mut at = 0;
-    while let Some(&byte) = value.get(at) {
-        match escape_at(value, at) {
-            Some(escaped) => {
-                push_escape(&mut out, escaped);
-                at += 2;
-            }
-            None if byte.is_ascii() => out.push(byte as char),
-            None => push_escape(&mut out, byte),
-        }
-        at += 1;
-    }
-    out
+    plain(value, true, Form::Written)
 }
 
 /// A rule's value in the plain form: stars and a final `$` keep their meaning.
 pub(super) fn plain_rule(value: &[u8]) -> String {
-    plain(value, true)
+    plain(value, true, Form::Plain)
 }
 
 /// Path and query of a URL in the plain form.
@@ -75,15 +62,22 @@ pub(super) fn plain_path(url: &Url) -> String {
         path.push('?');
         path.push_str(query);
     }
-    plain(path.as_bytes(), false)
+    plain(path.as_bytes(), false, Form::Plain)
 }
 
-fn plain(text: &[u8], is_rule: bool) -> String {
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Plain,
+    Written,
+}
+
+fn plain(text: &[u8], is_rule: bool, form: Form) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         if let Some(escaped) = escape_at(text, at) {
-            if is_unreserved(escaped) {
+            let undone = is_unreserved(escaped) && (form == Form::Plain || !escaped.is_ascii_alphanumeric());
+            if undone {
                 out.push(escaped as char);
             } else {
                 push_escape(&mut out, escaped);
@@ -107,7 +101,19 @@ fn plain(text: &[u8], is_rule: bool) -> String {
 }
 
 /// Path, parameters and query of an address as somebody wrote it, which may lack its scheme or be empty.
-pub(super) fn written_path(address: &str) -> Cow<'_, str> {
+pub(super) fn written_path(address: &str) -> String {
+    let path = cut(address);
+    // What is outside ASCII stays as it is, and so matches no rule that names it: an address is given escaped.
+    let mut out = String::with_capacity(path.len());
+    for piece in path.split_inclusive(|c: char| !c.is_ascii()) {
+        let ascii = piece.trim_end_matches(|c: char| !c.is_ascii());
+        out.push_str(&plain(ascii.as_bytes(), false, Form::Written));
+        out.push_str(&piece[ascii.len()..]);
+    }
+    out
+}
+
+fn cut(address: &str) -> Cow<'_, str> {
     let is_start = |c: char| matches!(c, '/' | '?' | ';');
     let address = address.split_once('#').map_or(address, |(before, _)| before);
     let address = address.strip_prefix("//").unwrap_or(address);
@@ -199,6 +205,27 @@ mod tests {
             assert_eq!(plain_rule(rule.as_bytes()), plain_path(&url), "{rule} {url}");
         }
         assert_ne!(plain_rule(b"/a%2Fb"), plain_rule(b"/a/b"), "reserved characters keep their escapes");
+    }
+
+    #[test]
+    fn escapes_are_the_same_in_either_case_and_special_characters_may_be_escaped() {
+        for (rule, address) in [
+            ("/a%3cd", "/a%3Cd"),
+            ("/a%3Cd", "/a%3cd"),
+            ("/a<d", "/a%3cd"),
+            ("/a%3cd", "https://h/a<d"),
+            ("/%7ejoe", "/~joe"),
+            ("/~joe", "/%7Ejoe"),
+            ("/x%24", "/x$"),
+            ("/x$/y", "/x%24/y"),
+            ("/x%2A", "/x*"),
+            ("/x*y$", "/x-y"),
+        ] {
+            assert!(matches(&written_path(address), &written_rule(rule.as_bytes())), "{rule} {address}");
+        }
+        for (rule, address) in [("/a%2fb", "/a/b"), ("/x%2A", "/xy"), ("/b", "/%62"), ("/通", "/通")] {
+            assert!(!matches(&written_path(address), &written_rule(rule.as_bytes())), "{rule} {address}");
+        }
     }
 
     #[test]

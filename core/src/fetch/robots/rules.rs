@@ -97,8 +97,8 @@ impl Robots {
         self.decide(agent, &pattern::plain_path(url), Stored::plain)
     }
 
-    /// The same for an address as somebody wrote it, compared byte for byte as Google's published matcher does:
-    /// it expects an address that is already escaped, and undoes no escape of a letter.
+    /// The same for an address as somebody wrote it, compared as the published cases of Google's matcher want it:
+    /// it expects an address that is already escaped, and undoes no escape of a letter or digit.
     pub fn check_written(&self, agent: &str, address: &str) -> RobotsVerdict {
         self.decide(agent, &pattern::written_path(address), Stored::written)
     }
