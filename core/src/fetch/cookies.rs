@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 use super::grant::without_dot;
+use super::retry_after::http_date;
 use crate::clock::Timestamp;
 
 /// S2-28: no cookie is kept longer.
@@ -48,14 +49,18 @@ pub fn parse_set_cookie(header: &str, url: &Url, now: Timestamp) -> Option<Cooki
         // Max-Age has the say where both are given.
         (Some(age), _) => Some(Timestamp(now.0.saturating_add(age.whole_seconds().saturating_mul(1000)))),
         (None, Some(at)) => Some(Timestamp(at.unix_timestamp().saturating_mul(1000))),
-        (None, None) => None,
+        // Dates that are written otherwise: `1 Jan 1970`, which takes a cookie back, or with hyphens.
+        (None, None) => attribute(header, "expires").and_then(|date| http_date(date, now)),
     };
     let named = parsed.domain().map(|domain| domain.trim_start_matches('.')).filter(|d| !d.is_empty());
+    let named = named.map(|domain| without_dot(domain).to_ascii_lowercase());
+    // RFC 6265 §5.3: a host that is itself a suffix of everybody's may name itself, and means only itself.
+    let named = named.filter(|domain| domain != host_of(url) || !is_everybodys(domain));
     let cookie = Cookie {
         name: parsed.name().to_owned(),
         value: parsed.value().to_owned(),
-        domain: named.map_or_else(|| host_of(url).to_owned(), |d| without_dot(d).to_ascii_lowercase()),
         host_only: named.is_none(),
+        domain: named.unwrap_or_else(|| host_of(url).to_owned()),
         path: match parsed.path() {
             Some(path) if path.starts_with('/') => path.to_owned(),
             _ => default_path(url),
@@ -70,8 +75,7 @@ impl Cookie {
     /// Whether the host of `url` may set it: for itself, or for a domain above it that is not everybody's, with
     /// nothing inside that could become a second header or a second cookie.
     pub fn may_be_set_by(&self, url: &Url) -> bool {
-        let clean =
-            |text: &str| text.bytes().all(|byte| byte > 0x1f && byte != 0x7f && byte != b';' && byte != b',');
+        let clean = |text: &str| text.bytes().all(|byte| byte > 0x1f && byte != 0x7f && byte != b';');
         let name_ok = !self.name.is_empty()
             && self.name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'=' | b';' | b','));
         let host = host_of(url);
@@ -92,6 +96,15 @@ impl Cookie {
             && self.path.starts_with('/')
             && domain_ok
             && (!self.secure || url.scheme() == "https")
+            && self.keeps_its_prefix()
+    }
+
+    /// RFC 6265bis §4.1.3: these names promise where a cookie came from.
+    fn keeps_its_prefix(&self) -> bool {
+        let begins =
+            |with: &str| self.name.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
+        (!begins("__Secure-") || self.secure)
+            && (!begins("__Host-") || (self.secure && self.host_only && self.path == "/"))
     }
 
     /// Whether it goes with a request to `url` now.
@@ -166,6 +179,19 @@ pub(super) fn header(cookies: &[Cookie]) -> Option<http::HeaderValue> {
     Some(value)
 }
 
+/// The last attribute of this name.
+fn attribute<'a>(header: &'a str, name: &str) -> Option<&'a str> {
+    let mut found = None;
+    for part in header.split(';').skip(1) {
+        if let Some((key, value)) = part.split_once('=')
+            && key.trim().eq_ignore_ascii_case(name)
+        {
+            found = Some(value.trim());
+        }
+    }
+    found
+}
+
 fn host_of(url: &Url) -> &str {
     url.host_str().map(without_dot).unwrap_or_default()
 }
@@ -219,6 +245,16 @@ mod tests {
             ("a=1; Domain=.GD.gov.cn; Secure; HttpOnly", Some(("gd.gov.cn", false, "/zwgk/wjk", None, true))),
             ("a=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", Some(("www.gd.gov.cn", true, "/zwgk/wjk", Some(60_000), false))),
             ("a=1; Expires=Thu, 19 Nov 2026 00:00:00 GMT", Some(("www.gd.gov.cn", true, "/zwgk/wjk", Some(57_600_000), false))),
+            ("a=1; Expires=Thu, 19-Nov-26 00:00:00 GMT", Some(("www.gd.gov.cn", true, "/zwgk/wjk", Some(57_600_000), false))),
+            ("a=1; Expires=Thu, 1 Jan 1970 00:00:00 GMT", Some(("www.gd.gov.cn", true, "/zwgk/wjk", Some(-NOW.0), false))),
+            ("a=1; Expires=tomorrow", Some(("www.gd.gov.cn", true, "/zwgk/wjk", None, false))),
+            ("a=1; Max-Age=soon", Some(("www.gd.gov.cn", true, "/zwgk/wjk", None, false))),
+            ("a=1; Max-Age=-5", Some(("www.gd.gov.cn", true, "/zwgk/wjk", Some(0), false))),
+            ("a=1,2|x=\"y\"; Domain=", Some(("www.gd.gov.cn", true, "/zwgk/wjk", None, false))),
+            ("__Host-a=1; Secure; Path=/", Some(("www.gd.gov.cn", true, "/", None, true))),
+            ("__Host-a=1; Secure", None),
+            ("__Host-a=1; Secure; Path=/; Domain=gd.gov.cn", None),
+            ("__Secure-a=1", None),
             ("a=1; Domain=gov.cn", None),
             ("a=1; Domain=cn", None),
             ("a=1; Domain=sz.gov.cn", None),
