@@ -16,7 +16,7 @@ use crate::config::ConfigError;
 use crate::crawl::Enricher;
 use crate::deliver::{Channels, CredentialProvider, SystemCredentials};
 use crate::fetch::robots::OnUnreachable;
-use crate::fetch::{DEFAULT_SUFFIXES, Gate, GateOptions, Profile, Resolve};
+use crate::fetch::{DEFAULT_SUFFIXES, FetchBackend, Gate, GateOptions, Profile, Resolve};
 use crate::queue::Queue;
 use crate::store::{Durability, Files, SqliteStore, Store, StoreShelf};
 
@@ -154,6 +154,14 @@ impl EngineBuilder {
     #[cfg(feature = "browser")]
     pub fn browser(mut self, options: crate::fetch::browser::BrowserOptions) -> Self {
         self.browser = Some(options);
+        self
+    }
+
+    /// A way of your own to fetch pages: a rendering service, another client. Asked in the order in which they are added and
+    /// before [`browser`](Self::browser), where plain HTTP is turned away and for sites with `default_strategy: browser`;
+    /// one that is away is passed over. See `examples/own_backend.rs`.
+    pub fn backend(mut self, backend: impl FetchBackend) -> Self {
+        self.gate.backends.push(Arc::new(backend));
         self
     }
 

@@ -6,6 +6,10 @@ use crate::stage::{Stage, adapters, beside, finish};
 
 /// Runs an example in the stage's directory, with the way to the replica.
 async fn example(stage: &Stage, name: &str, args: &[&str]) -> String {
+    example_with(stage, name, args, &[]).await
+}
+
+async fn example_with(stage: &Stage, name: &str, args: &[&str], env: &[(&str, &str)]) -> String {
     let mut command =
         Command::new(beside(&format!("examples/{name}"), "cargo build --package dibao --examples"));
     let rules: Vec<String> =
@@ -15,6 +19,7 @@ async fn example(stage: &Stage, name: &str, args: &[&str]) -> String {
         .env("DIBAO_ADAPTERS", adapters())
         .env("DIBAO_CACERT", "ca.pem")
         .env("DIBAO_RESOLVE", rules.join(","));
+    command.envs(env.iter().copied());
     finish(command).await.exits(0).stdout
 }
 
@@ -57,4 +62,15 @@ async fn the_greeting_is_switched_off_unless_it_is_asked_for() {
     let said = example(&stage, "greeting", &["data", "ops"]).await;
     assert!(said.starts_with("switched off"), "{said}");
     assert!(stage.dibao("queue ls").await.exits(0).rows().is_empty(), "nothing was put in line");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn own_backend_fetches_in_place_of_http_and_is_passed_over_when_it_is_away() {
+    let stage = Stage::new().await;
+    let list = "https://www.ndrc.gov.cn/xwdt/xwfb/index.html";
+    let said = example(&stage, "own_backend", &[list, "data"]).await;
+    assert_eq!(said, "Browser: 200 by second-client\nAuto: 200 by http\n");
+    let said = example_with(&stage, "own_backend", &[list, "data"], &[("SECOND_CLIENT", "off")]).await;
+    assert!(said.contains("Browser: ") && said.contains("switched off by SECOND_CLIENT=off"), "{said}");
+    assert!(said.ends_with("Auto: 200 by http\n"), "{said}");
 }

@@ -214,6 +214,7 @@ impl NameLookup for Script {
 
 mod answers;
 mod asides;
+mod backends;
 mod changed;
 mod firewalls;
 mod pages;
