@@ -40,11 +40,21 @@ async fn pages_are_complete_when_they_are_taken() {
     let script = put(&bed, "/by-script", list);
     assert_eq!(rows(&get(&gate, page(&script)).await), 7, "what the page's script asked for");
 
-    // Nothing tells that these rows will come but the site's settings.
-    let late = put(&bed, "/late", "<ul id=u></ul><script>setTimeout(()=>u.innerHTML='<li>1',1500)</script>");
+    // Nothing tells that this row will come but the site's settings: the page is taken as it stands while it waits.
+    let held = bed.replica.fault(FaultRule::new(Fault::Hold).path("/slow-part"));
+    let late = put(
+        &bed,
+        "/late",
+        "<ul id=u></ul><script>fetch('/slow-part').finally(()=>u.innerHTML='<li>1')</script>",
+    );
     assert_eq!(rows(&get(&gate, page(&late)).await), 0);
     let wait_for = Rendering { wait_for: Some("#u > li".into()), ..Rendering::default() };
-    assert_eq!(rows(&get(&gate, rendered(&late, wait_for)).await), 1);
+    let came = bed.replica.requests().iter().filter(|seen| seen.path == "/slow-part").count();
+    let (complete, ()) = tokio::join!(get(&gate, rendered(&late, wait_for)), async {
+        bed.replica.wait_for(came + 1, |seen| seen.path == "/slow-part").await;
+        bed.replica.remove_fault(held);
+    });
+    assert_eq!(rows(&complete), 1);
     let wrong = Rendering { wait_for: Some("li[".into()), ..Rendering::default() };
     let error = gate.fetch(&rendered(&late, wrong)).await.unwrap_err();
     assert!(error.to_string().contains("browser.wait_for"), "{error}");
@@ -119,7 +129,7 @@ async fn pages_that_try_to_keep_the_browser_do_not() {
         return;
     }
     let bed = Bed::new(20).await;
-    let timeouts = Timeouts { total: Duration::from_secs(6), ..Timeouts::default() };
+    let timeouts = Timeouts { total: Duration::from_secs(10), ..Timeouts::default() };
     let gate = gate(&bed, quick(), |options| {
         options.timeouts = timeouts;
         options.body_cap = 1 << 20;

@@ -31,12 +31,12 @@ pub async fn chromium() -> bool {
     }
 }
 
-/// Short times: the replica answers at once.
+/// Short times where something is waited for that does not come: the replica answers at once.
 pub fn quick() -> BrowserOptions {
     BrowserOptions {
         program: std::env::var_os("DIBAO_CHROMIUM").map(Into::into),
         settle: Duration::from_secs(3),
-        patience: Duration::from_secs(4),
+        patience: Duration::from_secs(20),
         ..BrowserOptions::default()
     }
 }

@@ -136,8 +136,9 @@ async fn the_interval_is_kept_over_a_kill() {
         .map(|seen| seen.at)
         .collect();
     program.kill().await;
-    // What arrives may be a little closer together than what was sent.
-    let slack = Duration::from_millis(100);
+    // What arrives may be closer together than what was sent, by as much as a busy machine keeps the first waiting; a new
+    // process that knew of nothing would ask at once.
+    let slack = interval / 2;
     for pair in times.windows(2) {
         assert!(
             pair[1] - pair[0] + slack >= interval,
