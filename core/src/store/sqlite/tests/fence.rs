@@ -1,99 +1,214 @@
-//! A worker that was paused past its lease wakes up and is refused, in every kind of commit.
+//! A worker that was paused past its lease wakes up and is refused: one test for each kind of commit.
 
 use super::*;
 use crate::clock::Steady;
 use crate::error::ErrorClass;
-use crate::queue::{Ended, Finish, Hold, JobTable, LeaseAsk, NewJob};
-use crate::store::RunEndState;
+use crate::fetch::Validators;
+use crate::model::Entry;
+use crate::queue::{Ended, Finish, Hold, JobTable, LeaseAsk, Leased, NewJob};
+use crate::store::{ListValidators, RunEndState};
 
-fn refused<T: std::fmt::Debug>(what: &str, outcome: Result<T, StoreError>) {
-    assert!(matches!(outcome, Err(StoreError::Fenced { .. })), "{what}: {outcome:?}");
-}
+const HOST: &str = "www.gd.gov.cn";
 
 fn ask(ms: i64) -> LeaseAsk {
     let until = Steady { boot: "b".into(), ms };
     LeaseAsk { owner: "test".into(), kinds: vec!["crawl".into()], until }
 }
 
-#[tokio::test]
-async fn nothing_is_written_under_a_lease_that_is_gone() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = open(dir.path());
-    store.put_site(site("gd"), vec![target("gd", "wjk")]).await.unwrap();
-    let (site, target) = store.target("gd__wjk").await.unwrap().unwrap();
-    store.submit(vec![NewJob::new("crawl", "www.gd.gov.cn")], NOW).await.unwrap();
-    let leased = store.lease(ask(60_000), NOW).await.unwrap().unwrap();
-    let mine = store.fenced(leased.token);
+/// A crawl that was under way when its process was paused, and the worker that has its place now.
+struct Paused {
+    store: SqliteStore,
+    site: Site,
+    target: Target,
+    run: i64,
+    entry: Entry,
+    /// What the paused process still holds.
+    lease: Leased,
+    mine: Arc<dyn Store>,
+    /// What whoever took its place holds.
+    theirs: Arc<dyn Store>,
+    _dir: tempfile::TempDir,
+}
 
-    // While the lease is held, everything goes through.
-    let run = mine.begin_run(target.id, RunOptions::default(), NOW).await.unwrap();
-    let page = PageRecord {
-        run_id: run.run_id,
+impl Paused {
+    async fn stage() -> Paused {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(dir.path());
+        store.put_site(site("gd"), vec![target("gd", "wjk")]).await.unwrap();
+        let (site, target) = store.target("gd__wjk").await.unwrap().unwrap();
+        store.submit(vec![NewJob::new("crawl", HOST)], NOW).await.unwrap();
+        let lease = store.lease(ask(60_000), NOW).await.unwrap().unwrap();
+        let mine = store.fenced(lease.token);
+
+        // While the lease is held, everything goes through.
+        let run = mine.begin_run(target.id, RunOptions::default(), NOW).await.unwrap().run_id;
+        let page = page(&site, &target, run);
+        let entry = mine.record_page(page).await.unwrap().remove(0);
+
+        // The process sleeps past its lease; another one takes its place.
+        let later = Steady { boot: "b".into(), ms: 60_001 };
+        assert_eq!(store.collect(later, 1, NOW).await.unwrap().len(), 1);
+        let other = store.lease(ask(120_000), NOW).await.unwrap().unwrap();
+        assert!(other.token > lease.token);
+        let theirs = store.fenced(other.token);
+        Paused { store, site, target, run, entry, lease, mine, theirs, _dir: dir }
+    }
+
+    fn article(&self) -> ArticleRecord {
+        ArticleRecord {
+            run_id: self.run,
+            site_id: self.site.id,
+            target_id: self.target.id,
+            entry_id: self.entry.id,
+            article: Arc::new(article(&self.entry)),
+            log: Vec::new(),
+            session: None,
+            then: vec![NewJob::new("deliver", "announce")],
+        }
+    }
+
+    fn failure(&self) -> FailureRecord {
+        FailureRecord {
+            run_id: self.run,
+            site_id: self.site.id,
+            target_id: self.target.id,
+            entry_id: self.entry.id,
+            at: NOW,
+            class: ErrorClass::Network,
+            message: "reset".into(),
+            is_final: false,
+            log: Vec::new(),
+        }
+    }
+
+    /// The paused worker says how its job ended; whoever has the job now is not disturbed by it.
+    async fn end_is_refused(&self, how: Finish) {
+        let before = self.store.job(self.lease.job.id).await.unwrap();
+        let ended = Ended { token: self.lease.token, id: self.lease.job.id, how, alerts: None };
+        refused(self.store.finish(ended, Some(ask(1)), NOW).await);
+        assert_eq!(self.store.job(self.lease.job.id).await.unwrap(), before);
+        let lanes = self.store.lanes().await.unwrap();
+        assert!(lanes.iter().all(|lane| lane.lane == HOST), "work followed from a refused end: {lanes:?}");
+    }
+}
+
+fn page(site: &Site, target: &Target, run_id: i64) -> PageRecord {
+    PageRecord {
+        run_id,
         site_id: site.id,
         target_id: target.id,
         at: NOW,
         entries: vec![entry("https://www.gd.gov.cn/1", None)],
         ..PageRecord::default()
-    };
-    let entries = mine.record_page(page.clone()).await.unwrap();
-    let record = ArticleRecord {
-        run_id: run.run_id,
-        site_id: site.id,
-        target_id: target.id,
-        entry_id: entries[0].id,
-        article: Arc::new(article(&entries[0])),
-        log: Vec::new(),
-        session: None,
-        then: vec![NewJob::new("deliver", "announce")],
-    };
-
-    // The process sleeps past its lease; another one takes its place.
-    let later = Steady { boot: "b".into(), ms: 60_001 };
-    assert_eq!(store.collect(later, 1, NOW).await.unwrap().len(), 1);
-    let other = store.lease(ask(120_000), NOW).await.unwrap().unwrap();
-    assert!(other.token > leased.token);
-
-    // It wakes up.
-    let failure = FailureRecord {
-        run_id: run.run_id,
-        site_id: site.id,
-        target_id: target.id,
-        entry_id: entries[0].id,
-        at: NOW,
-        class: ErrorClass::Network,
-        message: "reset".into(),
-        is_final: false,
-        log: Vec::new(),
-    };
-    let end = RunEnd { state: RunEndState::Done, reason: "last_page".into(), last_article_time: None };
-    refused("a run", mine.begin_run(target.id, RunOptions::default(), NOW).await);
-    refused("a list page", mine.record_page(page).await);
-    refused("an article", mine.record_article(record.clone()).await);
-    refused("a failure", mine.record_failure(failure).await);
-    let log = vec![request("https://www.gd.gov.cn/1")];
-    refused("the request log", mine.log_requests(site.id, target.id, log).await);
-    refused("the end of a run", mine.end_run(run.run_id, end, NOW).await);
-    let pace = vec![("www.gd.gov.cn".to_owned(), HostRow::default())];
-    refused("pace and breaker", mine.save_hosts(pace, NOW).await);
-    let origin = Origin::of(&url::Url::parse("https://www.gd.gov.cn/").unwrap()).unwrap();
-    assert!(mine.robots(&origin).await.unwrap().is_none(), "reading is free");
-    for how in [
-        Finish::Done { response: None, then: vec![NewJob::new("deliver", "webhook")] },
-        Finish::Failed { class: ErrorClass::Network, error: "x".into() },
-        Finish::Retry { class: ErrorClass::Network, error: "x".into(), at: NOW, hold: Hold::Job },
-        Finish::GivenBack,
-        Finish::Cancelled,
-    ] {
-        let ended = Ended { token: leased.token, id: leased.job.id, how, alerts: None };
-        refused("an outcome", store.finish(ended, Some(ask(1)), NOW).await);
     }
-    let lanes = store.lanes().await.unwrap();
-    assert!(
-        lanes.iter().all(|lane| !["webhook", "announce"].contains(&lane.lane.as_str())),
-        "a delivery came of a refused step"
-    );
+}
 
-    // Whoever holds the lease goes on.
-    let theirs = store.fenced(other.token);
-    assert!(matches!(theirs.record_article(record).await.unwrap(), Recorded::Stored { .. }));
+fn refused<T: std::fmt::Debug>(outcome: Result<T, StoreError>) {
+    assert!(matches!(outcome, Err(StoreError::Fenced { .. })), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_begins_no_run() {
+    let it = Paused::stage().await;
+    refused(it.mine.begin_run(it.target.id, RunOptions::default(), NOW).await);
+    it.theirs.begin_run(it.target.id, RunOptions::default(), NOW).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_records_no_list_page() {
+    let it = Paused::stage().await;
+    refused(it.mine.record_page(page(&it.site, &it.target, it.run)).await);
+    it.theirs.record_page(page(&it.site, &it.target, it.run)).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_stores_no_article_and_announces_none() {
+    let it = Paused::stage().await;
+    refused(it.mine.record_article(it.article()).await);
+    assert!(it.store.lanes().await.unwrap().iter().all(|lane| lane.lane == HOST), "it was announced");
+    assert!(matches!(it.theirs.record_article(it.article()).await.unwrap(), Recorded::Stored { .. }));
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_counts_no_failure() {
+    let it = Paused::stage().await;
+    refused(it.mine.record_failure(it.failure()).await);
+    assert!(it.store.failures(it.target.id, None, 10).await.unwrap().is_empty());
+    it.theirs.record_failure(it.failure()).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_logs_no_request() {
+    let it = Paused::stage().await;
+    let log = || vec![request("https://www.gd.gov.cn/1")];
+    refused(it.mine.log_requests(it.site.id, it.target.id, log()).await);
+    it.theirs.log_requests(it.site.id, it.target.id, log()).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_ends_no_run() {
+    let it = Paused::stage().await;
+    let end = || RunEnd { state: RunEndState::Done, reason: "last_page".into(), last_article_time: None };
+    refused(it.mine.end_run(it.run, end(), NOW).await);
+    it.theirs.end_run(it.run, end(), NOW).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_writes_no_pace_and_no_breaker() {
+    let it = Paused::stage().await;
+    let pace = || vec![(HOST.to_owned(), HostRow::default())];
+    refused(it.mine.save_hosts(pace(), NOW).await);
+    it.theirs.save_hosts(pace(), NOW).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_keeps_no_version_of_the_list() {
+    let it = Paused::stage().await;
+    let kept = || ListValidators {
+        validators: Validators::kept(String::new(), Some("\"1\"".into()), None).unwrap(),
+        basis: "b".into(),
+        saved_at: NOW,
+    };
+    refused(it.mine.keep_list_validators(it.target.id, kept()).await);
+    it.theirs.keep_list_validators(it.target.id, kept()).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_may_read() {
+    let it = Paused::stage().await;
+    assert_eq!(it.mine.waiting(it.target.id, 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_has_not_done_its_job() {
+    let then = vec![NewJob::new("deliver", "webhook")];
+    Paused::stage().await.end_is_refused(Finish::Done { response: None, then }).await;
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_has_not_failed_its_job() {
+    let (class, error) = (ErrorClass::Network, "x".to_owned());
+    Paused::stage().await.end_is_refused(Finish::Failed { class, error }).await;
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_plans_no_retry() {
+    let (class, error) = (ErrorClass::Network, "x".to_owned());
+    Paused::stage().await.end_is_refused(Finish::Retry { class, error, at: NOW, hold: Hold::Job }).await;
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_postpones_nothing() {
+    let (until, hold, why) = (NOW, Hold::Host, "cooling".to_owned());
+    Paused::stage().await.end_is_refused(Finish::Postponed { until, hold, why }).await;
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_gives_nothing_back() {
+    Paused::stage().await.end_is_refused(Finish::GivenBack).await;
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_calls_nothing_off() {
+    Paused::stage().await.end_is_refused(Finish::Cancelled).await;
 }
