@@ -1,7 +1,7 @@
 //! `dibao cron`: when an expression is due, what it says in words, what is wrong with it. One at a time for people, by lines of
 //! JSON for scripts.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 
 use anyhow::Context;
 use chrono::{DateTime, NaiveDateTime, TimeZone, Utc};
@@ -16,6 +16,8 @@ use crate::output::{is_for_people, note};
 
 /// Times that one question may ask for.
 const MOST: u32 = 10_000;
+/// A question of a batch is some hundred bytes; what is longer is none.
+const MAX_LINE: u64 = 1 << 20;
 
 #[derive(Subcommand)]
 pub enum CronCommand {
@@ -102,7 +104,7 @@ struct Question {
     #[serde(default)]
     from: Option<String>,
     #[serde(default)]
-    inclusive: bool,
+    inclusive: Option<bool>,
 }
 
 impl Which {
@@ -126,8 +128,11 @@ pub fn run(command: CronCommand) -> anyhow::Result<Exit> {
                 None => tz,
             };
             let from = moment(question.from.as_deref(), zone)?;
-            let next =
-                if question.inclusive { cron.next_from(from, zone) } else { cron.next_after(from, zone) };
+            let next = if question.inclusive.unwrap_or_default() {
+                cron.next_from(from, zone)
+            } else {
+                cron.next_after(from, zone)
+            };
             Ok(json!({"id": question.id, "next": next.map(written)}))
         }),
         CronCommand::Next { which, from, tz, n, inclusive, json } => {
@@ -185,7 +190,7 @@ pub fn run(command: CronCommand) -> anyhow::Result<Exit> {
                     seconds: None,
                     tz: None,
                     from: None,
-                    inclusive: false,
+                    inclusive: None,
                 };
                 writeln!(std::io::stdout(), "{}", verdict(&parsed, &question))?;
             }
@@ -208,28 +213,51 @@ fn verdict(parsed: &Result<CronExpr, CronError>, question: &Question) -> Value {
     }
 }
 
-/// An answer for each line; a question that cannot be answered is answered with an error.
-fn batch(mut answer: impl FnMut(&Question) -> Result<Value, String>) -> anyhow::Result<Exit> {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for (number, line) in std::io::stdin().lock().lines().enumerate() {
-        let line = line.context("standard input")?;
-        if line.trim().is_empty() {
-            continue;
+/// An answer for each line, at once and in order; a question that cannot be answered is answered with an error.
+fn batch(answer: impl FnMut(&Question) -> Result<Value, String>) -> anyhow::Result<Exit> {
+    answer_lines(std::io::stdin().lock(), std::io::stdout().lock(), answer)
+}
+
+fn answer_lines(
+    mut input: impl BufRead,
+    mut output: impl Write,
+    mut answer: impl FnMut(&Question) -> Result<Value, String>,
+) -> anyhow::Result<Exit> {
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        if (&mut input).take(MAX_LINE).read_until(b'\n', &mut line).context("standard input")? == 0 {
+            break;
         }
-        let said = match serde_json::from_str::<Question>(&line) {
-            Ok(question) => answer(&question).unwrap_or_else(|error| match question.id.is_null() {
-                true => json!({"expr": question.expr, "error": error}),
-                false => json!({"id": question.id, "error": error}),
-            }),
-            Err(error) => {
-                let id = serde_json::from_str::<Value>(&line).ok().and_then(|value| value.get("id").cloned());
-                json!({"id": id, "error": format!("line {}: {error}", number + 1)})
-            }
+        let said = if line.len() as u64 == MAX_LINE && !line.ends_with(b"\n") {
+            input.skip_until(b'\n').context("standard input")?;
+            json!({"id": null, "error": format!("line {number}: is longer than {MAX_LINE} bytes")})
+        } else if line.trim_ascii().is_empty() {
+            continue;
+        } else {
+            one(number, &line, &mut answer)
         };
-        writeln!(out, "{said}")?;
+        line.clear();
+        serde_json::to_writer(&mut line, &said)?;
+        line.push(b'\n');
+        // Answered at once: whoever asks may read the answer before asking on.
+        output.write_all(&line)?;
+        output.flush()?;
     }
-    out.flush()?;
     Ok(Exit::Ok)
+}
+
+fn one(number: u64, line: &[u8], answer: &mut impl FnMut(&Question) -> Result<Value, String>) -> Value {
+    match serde_json::from_slice::<Question>(line) {
+        Ok(question) => answer(&question).unwrap_or_else(|error| match question.id.is_null() {
+            true => json!({"expr": question.expr, "error": error}),
+            false => json!({"id": question.id, "error": error}),
+        }),
+        Err(error) => {
+            let id = serde_json::from_slice::<Value>(line).ok().and_then(|value| value.get("id").cloned());
+            json!({"id": id, "error": format!("line {number}: {error}")})
+        }
+    }
 }
 
 /// RFC 3339, a local time of the zone, or now.

@@ -1,7 +1,7 @@
 //! An expression in English: the time first, then the days. `at 09:00 on weekdays`, `every 30 minutes`.
 
 use super::CronExpr;
-use super::shape::{Shape, clock_times, spans};
+use super::shape::{Shape, Times, around, runs};
 
 const WEEK: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS: [&str; 13] = [
@@ -23,157 +23,218 @@ const MONTHS: [&str; 13] = [
 const ORDER: [u32; 7] = [1, 2, 3, 4, 5, 6, 0];
 
 pub(super) fn describe(cron: &CronExpr) -> String {
-    let time = time(cron);
+    let is_all_year = Shape::of(cron.month, 1, 12) == Shape::All;
     let days = match (cron.any_day_of_month(), cron.any_weekday()) {
         (true, true) => None,
+        (false, true) | (true, false) if cron.is_every_day() => None,
         (false, true) => Some(day_of_month(cron)),
         (true, false) => Some(day_of_week(cron)),
         (false, false) => Some(format!("{} or {}", day_of_month(cron), day_of_week(cron))),
     };
-    let months = match Shape::of(cron.month, 1, 12) {
-        Shape::All => None,
-        _ => Some(format!("in {}", join(&spans(&cron.month.numbers()), |n| MONTHS[n as usize].to_owned()))),
+    let time = time(cron, days.is_none());
+    let names_times = time.contains(':') || !is_all_year;
+    let days = match days {
+        None if names_times => Some("every day".to_owned()),
+        days => days,
     };
-    let names_times =
-        time.strip_prefix("at ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let daily = days.is_none() && months.is_none() && names_times;
-    let parts = [Some(time), daily.then(|| "every day".to_owned()), days, months];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let months = (!is_all_year).then(|| months(cron));
+    [Some(time), days, months].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn months(cron: &CronExpr) -> String {
+    let months = around(runs(&cron.month.numbers()), 1, 12);
+    let step = match Shape::of(cron.month, 1, 12) {
+        Shape::Steps { step, .. } => format!(" (every {step} months)"),
+        _ => String::new(),
+    };
+    format!("in {}{step}", and(named(&months, |n| MONTHS[n as usize].to_owned())))
 }
 
 fn day_of_month(cron: &CronExpr) -> String {
     let mut parts = Vec::new();
     if cron.day.set != 0 {
         parts.push(match Shape::of(cron.day, 1, 31) {
-            Shape::All => "every day of the month".to_owned(),
+            Shape::All => "on every day of the month".to_owned(),
             Shape::Every(step) => format!("every {step} days from day 1 of the month"),
+            Shape::Steps { from, to, step } if to + step > 31 => {
+                format!("every {step} days from day {from} of the month")
+            }
             Shape::Steps { from, to, step } => {
                 format!("every {step} days from day {from} to day {to} of the month")
             }
             Shape::Spans(spans) if spans.len() == 1 && spans[0].0 == spans[0].1 => {
-                format!("day {} of the month", spans[0].0)
+                format!("on day {} of the month", spans[0].0)
             }
-            Shape::Spans(spans) => format!("days {} of the month", join(&spans, |n| n.to_string())),
+            Shape::Spans(spans) => {
+                format!("on days {} of the month", and(named(&spans, |n| n.to_string())))
+            }
         });
     }
-    for back in (0..31).filter(|back| cron.from_end >> back & 1 == 1) {
+    for day in (1..=31).filter(|day| cron.nearest >> day & 1 == 1) {
+        parts.push(format!("on the weekday (Monday to Friday) nearest day {day} of the month"));
+    }
+    for back in (1..31).rev().filter(|back| cron.from_end >> back & 1 == 1) {
         parts.push(match back {
-            0 => "the last day of the month".to_owned(),
-            1 => "the day before the last of the month".to_owned(),
-            back => format!("{back} days before the last of the month"),
+            1 => "on the day before the last day of the month".to_owned(),
+            back => format!("{back} days before the last day of the month"),
         });
     }
     if cron.last_working {
-        parts.push("the last weekday (Monday to Friday) of the month".to_owned());
+        parts.push("on the last weekday (Monday to Friday) of the month".to_owned());
     }
-    for day in (1..=31).filter(|day| cron.nearest >> day & 1 == 1) {
-        parts.push(format!("the weekday (Monday to Friday) nearest day {day} of the month"));
+    if cron.from_end & 1 == 1 {
+        parts.push("on the last day of the month".to_owned());
     }
-    format!("on {}", parts.join(" and "))
+    and(parts)
 }
 
 fn day_of_week(cron: &CronExpr) -> String {
     let mut parts = Vec::new();
     match cron.weekday.set {
         0 => {}
-        0b011_1110 => parts.push("weekdays".to_owned()),
-        0b100_0001 => parts.push("weekends".to_owned()),
-        0b111_1111 => parts.push("every day of the week".to_owned()),
+        0b011_1110 => parts.push("on weekdays".to_owned()),
+        0b100_0001 => parts.push("on weekends".to_owned()),
+        0b111_1111 => parts.push("on every day of the week".to_owned()),
         _ => {
             let places: Vec<u32> = (0..7).filter(|at| cron.weekday.has(ORDER[*at as usize])).collect();
-            parts.push(join(&spans(&places), |at| WEEK[ORDER[at as usize] as usize].to_owned()));
+            let name = |at: u32| WEEK[ORDER[at as usize] as usize].to_owned();
+            parts.push(format!("on {}", and(named(&around(runs(&places), 0, 6), name))));
         }
     }
-    for (set, which) in cron.nth.iter().zip(["first", "second", "third", "fourth", "fifth"]) {
-        for day in ORDER.iter().filter(|day| set >> **day & 1 == 1) {
-            parts.push(format!("the {which} {} of the month", WEEK[*day as usize]));
+    for day in ORDER {
+        let which: Vec<String> = ["first", "second", "third", "fourth", "fifth"]
+            .iter()
+            .zip(cron.nth)
+            .filter(|(_, set)| set >> day & 1 == 1)
+            .map(|(which, _)| (*which).to_owned())
+            .collect();
+        if !which.is_empty() {
+            parts.push(format!("on the {} {} of the month", and(which), WEEK[day as usize]));
         }
     }
     for day in ORDER.iter().filter(|day| cron.last_weekday >> **day & 1 == 1) {
-        parts.push(format!("the last {} of the month", WEEK[*day as usize]));
+        parts.push(format!("on the last {} of the month", WEEK[*day as usize]));
     }
-    format!("on {}", parts.join(" and "))
+    and(parts)
 }
 
-fn time(cron: &CronExpr) -> String {
+fn time(cron: &CronExpr, every_day: bool) -> String {
     let seconds = Shape::of(cron.second, 0, 59);
+    let times = Times::of(cron, every_day);
     if seconds.single() == Some(0) {
-        return hours_and_minutes(cron);
+        return hours_and_minutes(&times);
     }
-    if let (Some(second), Some(times)) = (seconds.single(), clock_times(cron.hour, cron.minute)) {
+    if let (Some(second), Times::Clock(times)) = (seconds.single(), &times) {
         let times = times.iter().map(|(hour, minute)| format!("{hour:02}:{minute:02}:{second:02}"));
-        return format!("at {}", times.collect::<Vec<_>>().join(", "));
+        return format!("at {}", and(times.collect()));
     }
-    let whole = Shape::of(cron.minute, 0, 59) == Shape::All && Shape::of(cron.hour, 0, 23) == Shape::All;
     let part = match &seconds {
         Shape::All => "every second".to_owned(),
         Shape::Every(step) => format!("every {step} seconds"),
         Shape::Steps { from, to, step } => format!("every {step} seconds from second {from} to second {to}"),
-        Shape::Spans(spans) => format!("at second {}", join(spans, |n| n.to_string())),
+        Shape::Spans(spans) => {
+            let plural = if seconds.single().is_none() { "s" } else { "" };
+            format!("at second{plural} {}", and(named(spans, |n| n.to_string())))
+        }
     };
-    match (whole, &seconds) {
-        (true, Shape::All | Shape::Every(_)) => part,
-        (true, _) => format!("{part} of every minute"),
-        (false, _) => format!("{part}, {}", hours_and_minutes(cron)),
+    match (&times, &seconds) {
+        (Times::EachHour(Shape::All), Shape::All | Shape::Every(_)) => part,
+        (Times::EachHour(Shape::All), _) => format!("{part} of every minute"),
+        (Times::Clock(_), _) => format!("{part} of the minute {}", hours_and_minutes(&times)),
+        _ => format!("{part} of the minute, {}", hours_and_minutes(&times)),
     }
 }
 
-fn hours_and_minutes(cron: &CronExpr) -> String {
-    let (minutes, hours) = (Shape::of(cron.minute, 0, 59), Shape::of(cron.hour, 0, 23));
-    let even_hours = matches!(hours, Shape::All | Shape::Every(_));
-    if let (false, Some(times)) = (even_hours, clock_times(cron.hour, cron.minute)) {
-        let times = times.iter().map(|(hour, minute)| format!("{hour:02}:{minute:02}"));
-        return format!("at {}", times.collect::<Vec<_>>().join(", "));
+fn hours_and_minutes(times: &Times) -> String {
+    let clock = |hour: u32, minute: u32| format!("{hour:02}:{minute:02}");
+    let span = |(from, to): (u32, u32), (first, last): (u32, u32)| {
+        let next = if to < from { " the next day" } else { "" };
+        format!("from {from:02}:{first:02} to {to:02}:{last:02}{next}")
+    };
+    match times {
+        Times::Clock(times) => {
+            format!("at {}", and(times.iter().map(|(hour, minute)| clock(*hour, *minute)).collect()))
+        }
+        Times::Stretch { hour, from, to } => {
+            format!("every minute {}", span((*hour, *hour), (*from, *to)))
+        }
+        Times::Hours { step, minute: 0 } => format!("every {step} hours"),
+        Times::Hours { step, minute } => format!("every {step} hours from 00:{minute:02}"),
+        Times::HoursFrom { from, to, step, minute } => {
+            format!("every {step} hours {}", span((*from, *to), (*minute, *minute)))
+        }
+        Times::Rows { spans, singles, minute } => {
+            let rows: Vec<String> = spans.iter().map(|hours| span(*hours, (*minute, *minute))).collect();
+            let rows = format!("every hour {}", and(rows));
+            match singles.is_empty() {
+                true => rows,
+                false => {
+                    let singles: Vec<String> = singles.iter().map(|hour| clock(*hour, *minute)).collect();
+                    format!("{rows}, and at {}", and(singles))
+                }
+            }
+        }
+        Times::EachHour(minutes) => of_each_hour(minutes),
+        Times::FirstOf { step, span: hours, minutes } => {
+            let hours = hours.map(|hours| format!(" {}", span(hours, (0, 59)))).unwrap_or_default();
+            let of = format!("the first of every {step} hours{hours}");
+            match minutes {
+                Shape::All => format!("every minute of {of}"),
+                Shape::Every(step) => format!("every {step} minutes of {of}"),
+                Shape::Steps { .. } => format!("{} of {of}", steps(minutes)),
+                Shape::Spans(spans) => format!("at {} of {of}", minutes_named(spans)),
+            }
+        }
+        Times::During { spans, minutes } => {
+            let spans: Vec<String> = spans.iter().map(|hours| span(*hours, (0, 59))).collect();
+            format!("{} {}", of_each_hour(minutes), and(spans))
+        }
     }
-    if let (Some(hour), Some((from, to))) = (hours.single(), minutes.span()) {
-        return format!("every minute from {hour:02}:{from:02} to {hour:02}:{to:02}");
-    }
-    let within = match &minutes {
+}
+
+fn of_each_hour(minutes: &Shape) -> String {
+    match minutes {
         Shape::All => "every minute".to_owned(),
         Shape::Every(step) => format!("every {step} minutes"),
-        Shape::Steps { from, to, step } => {
-            format!("every {step} minutes from minute {from} to minute {to} of the hour")
-        }
+        Shape::Steps { .. } => format!("{} of every hour", steps(minutes)),
         Shape::Spans(_) if minutes.single() == Some(0) => "every hour on the hour".to_owned(),
-        Shape::Spans(spans) => format!("at minute {} of every hour", join(spans, |n| n.to_string())),
-    };
-    match hours {
-        Shape::All => within,
-        Shape::Every(step) => match minutes.single() {
-            Some(0) => format!("every {step} hours"),
-            Some(minute) => format!("every {step} hours at minute {minute}"),
-            None => format!("{within} within every {} hour", ordinal(step)),
-        },
-        Shape::Steps { from, to, step } => match minutes.single() {
-            Some(minute) => format!("every {step} hours from {from:02}:{minute:02} to {to:02}:{minute:02}"),
-            None => format!("{within} within every {} hour from {from:02}:00 to {to:02}:59", ordinal(step)),
-        },
-        Shape::Spans(spans) => {
-            if let Some(minute) = minutes.single() {
-                let words = spans.iter().map(|(from, to)| match from == to {
-                    true => format!("at {from:02}:{minute:02}"),
-                    false => format!("every hour from {from:02}:{minute:02} to {to:02}:{minute:02}"),
-                });
-                return words.collect::<Vec<_>>().join(", ");
-            }
-            let words: Vec<String> =
-                spans.iter().map(|(from, to)| format!("{from:02}:00–{to:02}:59")).collect();
-            format!("{within} during {}", words.join(", "))
+        Shape::Spans(spans) => format!("at {} of every hour", minutes_named(spans)),
+    }
+}
+
+/// Minutes of an hour by steps.
+fn steps(minutes: &Shape) -> String {
+    match minutes {
+        Shape::Steps { from, to, step } if to + step > 59 => {
+            format!("every {step} minutes from minute {from}")
+        }
+        Shape::Steps { from, to, step } => format!("every {step} minutes from minute {from} to minute {to}"),
+        _ => String::new(),
+    }
+}
+
+fn minutes_named(spans: &[(u32, u32)]) -> String {
+    let plural = if matches!(spans, [(from, to)] if from == to) { "" } else { "s" };
+    format!("minute{plural} {}", and(named(spans, |n| n.to_string())))
+}
+
+/// Spans in words; two neighbours are two.
+fn named(runs: &[(u32, u32)], say: impl Fn(u32) -> String) -> Vec<String> {
+    let mut words = Vec::new();
+    for (from, to) in runs.iter().copied() {
+        match (from, to) {
+            _ if from == to => words.push(say(from)),
+            _ if to == from + 1 => words.extend([say(from), say(to)]),
+            _ => words.push(format!("{} to {}", say(from), say(to))),
         }
     }
+    words
 }
 
-fn ordinal(number: u32) -> String {
-    match number {
-        2 => "second".to_owned(),
-        3 => "third".to_owned(),
-        other => format!("{other}th"),
+/// `this, that and the other`.
+fn and(mut parts: Vec<String>) -> String {
+    match parts.pop() {
+        Some(last) if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
+        last => last.unwrap_or_default(),
     }
-}
-
-fn join(spans: &[(u32, u32)], say: impl Fn(u32) -> String) -> String {
-    let word = |(from, to): &(u32, u32)| {
-        if from == to { say(*from) } else { format!("{} to {}", say(*from), say(*to)) }
-    };
-    spans.iter().map(word).collect::<Vec<_>>().join(", ")
 }

@@ -10,12 +10,14 @@ pub(super) struct Field {
     pub star: bool,
     /// The field is `*`, `?` or `*/1` and nothing else.
     pub any: bool,
+    /// Some item has a step: it is then said as one.
+    pub stepped: bool,
 }
 
 impl Field {
     /// Only this number.
     pub fn only(number: u32) -> Field {
-        Field { set: 1 << number, star: false, any: false }
+        Field { set: 1 << number, ..Field::default() }
     }
 
     pub fn is_any(self) -> bool {
@@ -143,7 +145,9 @@ impl Reading {
         let (start, end) = if star {
             (low, last)
         } else if let Some((start, end)) = range.split_once('-') {
-            (self.number(start)?, self.number(end)?)
+            // `10-L` is up to the last day, whichever that is.
+            let to_last = self.name == FieldName::DayOfMonth && end.eq_ignore_ascii_case("L");
+            (self.number(start)?, if to_last { high } else { self.number(end)? })
         } else {
             let start = self.number(range)?;
             // `5/15` is `5-59/15`.
@@ -161,6 +165,7 @@ impl Reading {
             let within = if number > high { low + (number - low) % count } else { number };
             set |= 1 << self.standard(within);
         }
-        Ok(Field { set, star, any: star && step.unwrap_or(1) == 1 })
+        let step = step.unwrap_or(1);
+        Ok(Field { set, star, any: star && step == 1, stepped: step > 1 })
     }
 }

@@ -159,6 +159,12 @@ impl CronExpr {
         self.day.is_any() && self.from_end == 0 && self.nearest == 0 && !self.last_working
     }
 
+    /// One of the day fields is any and the other names all there are.
+    fn is_every_day(&self) -> bool {
+        (self.any_weekday() && self.day.numbers().len() == 31)
+            || (self.any_day_of_month() && self.weekday.numbers().len() == 7)
+    }
+
     fn any_weekday(&self) -> bool {
         self.weekday.is_any() && self.nth == [0; 5] && self.last_weekday == 0
     }

@@ -7,8 +7,9 @@ use chrono_tz::Tz;
 
 use super::CronExpr;
 
-/// The calendar repeats after so many years: what has not come by then never comes.
-const CYCLE: i32 = 400;
+/// Each kind of year (which weekday it begins with, leap or not) comes again within so many, the skipped leap year of 2100
+/// included: what has not come by then never comes.
+const CYCLE: i32 = 40;
 
 impl CronExpr {
     /// The first moment after `after`; none when it never comes.

@@ -103,13 +103,18 @@ fn items(
             continue;
         }
         let field = reading.item(item)?;
-        all = Field { set: all.set | field.set, star: all.star || field.star, any: all.any || field.any };
+        all = Field {
+            set: all.set | field.set,
+            star: all.star || field.star,
+            any: all.any || field.any,
+            stepped: all.stepped || field.stepped,
+        };
     }
     Ok(all)
 }
 
 impl CronExpr {
-    /// `L`, `L-3`, `LW`, `15W`.
+    /// `L`, `L-3`, `LW`, `15W` or `W15`.
     fn special_day(&mut self, item: &str) -> Result<bool, CronError> {
         let reading = Reading { name: FieldName::DayOfMonth, monday_is_zero: false };
         let upper = item.to_ascii_uppercase();
@@ -123,7 +128,7 @@ impl CronExpr {
                 reading.error(item, "does not say how many days before the last", "write L-1 to L-30")
             })?;
             self.from_end |= 1 << days;
-        } else if let Some(day) = upper.strip_suffix('W') {
+        } else if let Some(day) = upper.strip_suffix('W').or_else(|| upper.strip_prefix('W')) {
             self.nearest |= 1 << reading.number(day)?;
         } else {
             return Ok(false);
@@ -131,7 +136,7 @@ impl CronExpr {
         Ok(true)
     }
 
-    /// `5L` or `L5`, `FRIL`, `5#2`, `FRI#2`.
+    /// `5L` or `L5`, `FRIL`, `5#2`, `FRI#2`, `FRI#L`.
     fn special_weekday(&mut self, reading: Reading, item: &str) -> Result<bool, CronError> {
         let upper = item.to_ascii_uppercase();
         if upper == "L" {
@@ -143,6 +148,10 @@ impl CronExpr {
         }
         if let Some((day, count)) = upper.split_once('#') {
             let day = reading.standard(reading.number(day)?);
+            if count == "L" {
+                self.last_weekday |= 1 << day;
+                return Ok(true);
+            }
             let count = count.parse::<usize>().ok().filter(|count| (1..=5).contains(count));
             let count = count.ok_or_else(|| {
                 reading.error(item, "does not say which of a month's five", "write #1 to #5")

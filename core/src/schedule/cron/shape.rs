@@ -1,10 +1,12 @@
-//! How a set of numbers is best said: all, every n-th, a span, or one by one. The same set is always said the same way, and
-//! no other set is.
+//! How a set of numbers is best said: all, every n-th, a span, or one by one. No two sets are said the same way.
 
+use super::CronExpr;
 use super::field::Field;
 
 /// One by one up to here; more are said as spans or steps.
 const FEW: usize = 6;
+/// So many hours in a row are a span and no list.
+const ROW: u32 = 4;
 
 /// A way to say a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ impl Shape {
             let (from, to) = (numbers[0], numbers[numbers.len() - 1]);
             let even = step > 1 && numbers.windows(2).all(|pair| pair[1] - pair[0] == step);
             // Evenly over the end as well: 60 minutes, 24 hours. A short list is said as it was written.
-            let as_steps = field.star || numbers.len() > FEW;
+            let as_steps = field.star || field.stepped || numbers.len() > FEW;
             if even
                 && as_steps
                 && from == low
@@ -41,22 +43,11 @@ impl Shape {
             {
                 return Shape::Every(step);
             }
-            if even && numbers.len() > FEW {
+            if even && (numbers.len() > FEW || (field.stepped && numbers.len() > 2)) {
                 return Shape::Steps { from, to, step };
             }
         }
         Shape::Spans(spans(&numbers))
-    }
-
-    /// The only span of the set.
-    pub fn span(&self) -> Option<(u32, u32)> {
-        match self {
-            Shape::Spans(spans) => match spans[..] {
-                [(from, to)] if from < to => Some((from, to)),
-                _ => None,
-            },
-            _ => None,
-        }
     }
 
     /// The only number of the set.
@@ -73,21 +64,97 @@ impl Shape {
 
 /// Numbers as spans; two neighbours are two numbers.
 pub(super) fn spans(numbers: &[u32]) -> Vec<(u32, u32)> {
-    let mut spans: Vec<(u32, u32)> = Vec::new();
-    for number in numbers {
-        match spans.last_mut() {
-            Some((_, to)) if *to + 1 == *number => *to = *number,
-            _ => spans.push((*number, *number)),
-        }
-    }
     let pair =
         |(from, to): (u32, u32)| if to == from + 1 { vec![(from, from), (to, to)] } else { vec![(from, to)] };
-    spans.into_iter().flat_map(pair).collect()
+    runs(numbers).into_iter().flat_map(pair).collect()
 }
 
-/// Clock times, when there are few enough to be named one by one.
-pub(super) fn clock_times(hours: Field, minutes: Field) -> Option<Vec<(u32, u32)>> {
-    let (hours, minutes) = (hours.numbers(), minutes.numbers());
-    (hours.len() * minutes.len() <= FEW && minutes.len() < 60)
-        .then(|| hours.iter().flat_map(|hour| minutes.iter().map(move |minute| (*hour, *minute))).collect())
+/// Numbers as spans; two neighbours are one.
+pub(super) fn runs(numbers: &[u32]) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, to)) if *to + 1 == *number => *to = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    runs
+}
+
+/// Runs on a circle that begins with `low` and ends with `high`: one that goes over the end is one, `(22, 2)`.
+pub(super) fn around(mut runs: Vec<(u32, u32)>, low: u32, high: u32) -> Vec<(u32, u32)> {
+    if runs.len() > 1
+        && let (Some((first, until)), Some((from, last))) = (runs.first().copied(), runs.last().copied())
+        && first == low
+        && last == high
+        && (until - first) + (last - from) >= 1
+    {
+        runs.remove(0);
+        runs.pop();
+        runs.push((from, until));
+    }
+    runs
+}
+
+/// The times of a day, in the order in which a person would look for them.
+pub(super) enum Times {
+    /// These, hour and minute.
+    Clock(Vec<(u32, u32)>),
+    /// Every minute of a stretch within an hour.
+    Stretch { hour: u32, from: u32, to: u32 },
+    /// Every so many hours from the hour on, all day.
+    Hours { step: u32, minute: u32 },
+    /// Every so many hours from one to another.
+    HoursFrom { from: u32, to: u32, step: u32, minute: u32 },
+    /// At this minute of each hour of these spans, and at single hours beside.
+    Rows { spans: Vec<(u32, u32)>, singles: Vec<u32>, minute: u32 },
+    /// Some minutes of each hour, all day.
+    EachHour(Shape),
+    /// Some minutes of the first of every so many hours.
+    FirstOf { step: u32, span: Option<(u32, u32)>, minutes: Shape },
+    /// Some minutes of each hour of these spans.
+    During { spans: Vec<(u32, u32)>, minutes: Shape },
+}
+
+impl Times {
+    /// `over_midnight`: what goes from 22 to 2 may be said so, because every day counts.
+    pub fn of(cron: &CronExpr, over_midnight: bool) -> Times {
+        let (minutes, hours) = (Shape::of(cron.minute, 0, 59), Shape::of(cron.hour, 0, 23));
+        let hour_runs = || {
+            let runs = runs(&cron.hour.numbers());
+            if over_midnight { around(runs, 0, 23) } else { runs }
+        };
+        let length = |(from, to): (u32, u32)| if to >= from { to - from + 1 } else { to + 25 - from };
+        if let (Some(hour), &[(from, to)]) = (hours.single(), runs(&cron.minute.numbers()).as_slice())
+            && (from + 2..from + 59).contains(&to)
+        {
+            return Times::Stretch { hour, from, to };
+        }
+        if let Some(minute) = minutes.single() {
+            match hours {
+                Shape::All => return Times::EachHour(minutes),
+                Shape::Every(step) => return Times::Hours { step, minute },
+                Shape::Steps { from, to, step } => return Times::HoursFrom { from, to, step, minute },
+                Shape::Spans(_) => {}
+            }
+            let (rows, singles): (Vec<_>, Vec<_>) =
+                hour_runs().into_iter().partition(|run| length(*run) >= ROW);
+            if !rows.is_empty() {
+                let singles = singles.into_iter().flat_map(|(from, to)| from..=to).collect();
+                return Times::Rows { spans: rows, singles, minute };
+            }
+        }
+        let (hour_list, minute_list) = (cron.hour.numbers(), cron.minute.numbers());
+        let is_list = matches!((&hours, &minutes), (Shape::Spans(_), Shape::Spans(_)));
+        if minutes.single().is_some() || (is_list && hour_list.len() * minute_list.len() <= FEW) {
+            let of_hour = |hour: &u32| minute_list.iter().map(|minute| (*hour, *minute)).collect::<Vec<_>>();
+            return Times::Clock(hour_list.iter().flat_map(of_hour).collect());
+        }
+        match hours {
+            Shape::All => Times::EachHour(minutes),
+            Shape::Every(step) => Times::FirstOf { step, span: None, minutes },
+            Shape::Steps { from, to, step } => Times::FirstOf { step, span: Some((from, to)), minutes },
+            Shape::Spans(_) => Times::During { spans: hour_runs(), minutes },
+        }
+    }
 }
