@@ -137,10 +137,9 @@ impl Times {
                 Shape::Steps { from, to, step } => return Times::HoursFrom { from, to, step, minute },
                 Shape::Spans(_) => {}
             }
-            let (rows, singles): (Vec<_>, Vec<_>) =
-                hour_runs().into_iter().partition(|run| length(*run) >= ROW);
+            let rows: Vec<_> = hour_runs().into_iter().filter(|run| length(*run) >= ROW).collect();
             if !rows.is_empty() {
-                let singles = singles.into_iter().flat_map(|(from, to)| from..=to).collect();
+                let singles = outside(&cron.hour.numbers(), &rows);
                 return Times::Rows { spans: rows, singles, minute };
             }
         }
@@ -157,4 +156,13 @@ impl Times {
             Shape::Spans(_) => Times::During { spans: hour_runs(), minutes },
         }
     }
+}
+
+/// The hours that are in none of the spans.
+fn outside(hours: &[u32], spans: &[(u32, u32)]) -> Vec<u32> {
+    let within = |hour: u32, (from, to): (u32, u32)| match from <= to {
+        true => (from..=to).contains(&hour),
+        false => hour >= from || hour <= to,
+    };
+    hours.iter().copied().filter(|hour| !spans.iter().any(|span| within(*hour, *span))).collect()
 }
