@@ -3,6 +3,7 @@
 use crate::adapter::AdapterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
+use crate::refusal::Refusal;
 use crate::store::StoreError;
 
 /// What kind of trouble an error is: decides retries, and the exit code of the command line.
@@ -100,6 +101,9 @@ pub enum Error {
     /// Another run of the same target is under way.
     #[error("{0} is being crawled already; wait for that run, or cancel it")]
     Busy(String),
+    /// What was asked for cannot be done.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
     /// Stopped on request; what was stored stays, and the next run goes on from there.
     #[error("interrupted; the next run goes on from here")]
     Interrupted,
@@ -109,7 +113,8 @@ impl Error {
     /// The class of the error.
     pub fn class(&self) -> ErrorClass {
         match self {
-            Error::Config(_) => ErrorClass::Config,
+            Error::Config(_) | Error::Refused(_) => ErrorClass::Config,
+            Error::Store(StoreError::Declined(_)) => ErrorClass::Config,
             Error::Store(_) => ErrorClass::Storage,
             Error::Fetch(error) => error.class(),
             Error::Adapter(error) => error.class(),

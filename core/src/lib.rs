@@ -55,22 +55,25 @@ pub mod clock;
 pub mod config;
 pub mod crawl;
 pub mod deliver;
+pub mod desk;
 mod engine;
 mod error;
 pub mod extract;
 pub mod fetch;
 pub mod model;
 pub mod queue;
+mod refusal;
 pub mod schedule;
 pub mod store;
 
 pub use clock::{Clock, Entropy, Steady, Timestamp};
 pub use crawl::{CrawlEvent, Report};
 pub use engine::{
-    CRAWL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Discovered, Engine, EngineBuilder, FoundColumn,
-    KnownRobots, Lookup, Streamed, TargetSettings, TrialRequest, crawl_job, crawl_lane,
+    CRAWL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Desk, Discovered, Engine, EngineBuilder,
+    FoundColumn, KnownRobots, Lookup, Streamed, TargetSettings, TrialRequest, crawl_job, crawl_lane,
 };
 pub use error::{Error, ErrorClass};
+pub use refusal::Refusal;
 
 /// The library's result type.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

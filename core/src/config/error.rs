@@ -88,6 +88,24 @@ pub enum ConfigError {
         /// What may have been meant.
         fix: String,
     },
+    /// A name that is not stored.
+    #[error("{what} `{name}`: is not stored here; {fix}")]
+    Unknown {
+        /// `site`, `target`, …
+        what: &'static str,
+        /// As it was given.
+        name: String,
+        /// What may have been meant.
+        fix: String,
+    },
+    /// A site or target that is switched off.
+    #[error(
+        "`{name}`: is switched off; `dibao target toggle {name}` switches a target on; a site is switched in its file"
+    )]
+    Disabled {
+        /// Its code.
+        name: String,
+    },
     /// An option of the engine, or a name given to it.
     #[error("{what}: {message}; {fix}")]
     Refused {
@@ -119,23 +137,21 @@ pub fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> S
 impl ConfigError {
     /// A name that does not exist, with the nearest ones that do.
     pub(crate) fn unknown<'a>(
-        what: &str,
+        what: &'static str,
         name: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> ConfigError {
-        ConfigError::Refused {
-            what: format!("{what} `{name}`"),
-            message: "is not stored here".to_owned(),
-            fix: suggestion(name, known),
-        }
+        // A site has thousands of targets: only what is near is said of many.
+        let known: Vec<&str> = known.into_iter().collect();
+        let fix = match suggestion(name, known.iter().copied()) {
+            near if known.len() <= 30 || near.starts_with("did you mean") => near,
+            _ => format!("there are {} others; list them", known.len()),
+        };
+        ConfigError::Unknown { what, name: name.to_owned(), fix }
     }
 
     /// A site or target that is switched off.
     pub(crate) fn disabled(name: &str) -> ConfigError {
-        ConfigError::Refused {
-            what: format!("`{name}`"),
-            message: "is switched off".to_owned(),
-            fix: format!("`dibao target toggle {name}` switches a target on; a site is switched in its file"),
-        }
+        ConfigError::Disabled { name: name.to_owned() }
     }
 }

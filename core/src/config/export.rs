@@ -121,7 +121,7 @@ fn column_id<'a>(site: &Site, target: &'a Target) -> &'a str {
 }
 
 /// A site that was made in the store and never had a file (S2-52).
-fn bare(site: &Site) -> SiteConfig {
+pub(super) fn bare(site: &Site) -> SiteConfig {
     SiteConfig {
         site_id: site.code.clone(),
         site_name: site.name.clone(),

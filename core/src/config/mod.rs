@@ -2,12 +2,13 @@
 //!
 //! `model` is what may be written, `parse` reads it, `check` finds what cannot work, `resolve` applies aliases
 //! and defaults and makes the rows of the store, `pace` is the chain of who says how hard a host is asked, `export` writes the rows as YAML again,
-//! `opml` and `feeds` read and write the lists of feed readers.
+//! `keep` lays over a file what was set by hand, `opml` and `feeds` read and write the lists of feed readers.
 
 mod check;
 mod error;
 mod export;
 mod feeds;
+mod keep;
 mod model;
 mod opml;
 mod pace;
@@ -19,14 +20,17 @@ pub use check::HARD_MAX_PAGES;
 pub use error::{ConfigError, Place, suggestion};
 pub use export::export_site;
 pub use feeds::{FeedImport, feeds_of_targets, sites_of_feeds};
+pub(crate) use keep::{keep_by_hand, written};
 pub use model::{
     Column, ColumnDefaults, DEFAULT_ADAPTER, Detail, ListJson, ListSelector, Pagination, PaginationKind,
     SiteConfig, Strategy, site_schema,
 };
 pub use opml::{MAX_OPML, Opml, OpmlFeed, parse_opml, write_opml};
+pub(crate) use pace::KEYS as PACE_KEYS;
 pub use pace::{EffectivePace, PaceLayers, Setting, SettingOrigin};
 pub(crate) use parse::read_pem;
 pub use parse::{MAX_FILE, load_site, parse_site};
+pub(crate) use resolve::lay_over;
 pub use resolve::{Incremental, effective_config};
 
 #[cfg(test)]

@@ -326,7 +326,7 @@ impl Pace {
 }
 
 /// The keys, as they are written.
-const KEYS: [&str; 8] = [
+pub(crate) const KEYS: [&str; 8] = [
     "profile",
     "interval_sec",
     "interval_jitter_sec",

@@ -54,7 +54,7 @@ pub fn effective_config(target: &Target) -> Value {
 }
 
 /// Objects are merged key by key, `null` removes a key, everything else replaces.
-fn lay_over(base: &mut Value, over: &Value) {
+pub(crate) fn lay_over(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {
             for (key, value) in over {

@@ -282,6 +282,7 @@ impl EngineBuilder {
         let (clock, entropy) = (settings.clock.clone(), settings.entropy.clone());
         let queue =
             Queue::new(store.clone(), store.clone(), clock, entropy).alerting(channels.alerts(&[CRAWL]));
+        let rows = store.clone();
         let store: Arc<dyn Store> = store;
         let shelf = Arc::new(StoreShelf::new(store.clone(), settings.clock.clone()));
         self.gate.robots_shelf.get_or_insert(shelf.clone());
@@ -303,6 +304,7 @@ impl EngineBuilder {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let inner = Inner {
             store,
+            rows,
             queue,
             files,
             channels: Arc::new(channels),

@@ -4,6 +4,7 @@
 //! open engine can do is here.
 
 mod builder;
+mod desk;
 mod development;
 mod discover;
 mod lookup;
@@ -21,6 +22,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 pub use self::builder::EngineBuilder;
+pub use self::desk::Desk;
 use self::development::Development;
 pub use self::discover::{Discovered, FoundColumn};
 pub use self::lookup::Lookup;
@@ -41,7 +43,7 @@ use crate::fetch::robots::OnUnreachable;
 use crate::fetch::{Gate, Grant, Profile, PublicRule, RobotsMode};
 use crate::model::{Site, Target};
 use crate::queue::Queue;
-use crate::store::{Files, SiteChange, Store};
+use crate::store::{Files, SiteChange, SqliteStore, Store};
 
 /// Files larger than this are not downloaded.
 const ATTACHMENT_CAP: u64 = 200 << 20;
@@ -54,6 +56,8 @@ pub struct Engine {
 
 struct Inner {
     store: Arc<dyn Store>,
+    /// The same store, for what only the desk asks of it.
+    rows: Arc<SqliteStore>,
     queue: Queue,
     files: Files,
     channels: Arc<Channels>,
@@ -141,14 +145,29 @@ impl Engine {
         self.import_site_config(&site).await
     }
 
-    /// Stores a site that was read before; its settings are checked by its adapter first.
+    /// Stores a site that was read before; its settings are checked by its adapter first. What was set by hand stays (I14).
     pub async fn import_site_config(&self, site: &SiteConfig) -> Result<SiteChange> {
+        let site = &self.keep_by_hand(site).await?;
         let (row, targets) = site.into_rows()?;
         let loaded = self.adapter(&row.adapter).await?;
         for target in &targets {
             loaded.adapter.check_config(&effective_config(target))?;
         }
         Ok(self.inner.store.put_site(row, targets).await?)
+    }
+
+    async fn keep_by_hand(&self, file: &SiteConfig) -> Result<SiteConfig> {
+        let Some(stored) = self.inner.rows.site_rows(Some(&file.site_id)).await?.pop() else {
+            return Ok(file.clone());
+        };
+        let prefix = format!("{}__", file.site_id);
+        let marks: Vec<_> = stored
+            .targets
+            .into_iter()
+            .filter(|row| !row.operator_set.is_empty())
+            .map(|row| (row.target.code.trim_start_matches(&prefix).to_owned(), row.operator_set))
+            .collect();
+        Ok(config::keep_by_hand(file, &stored.site, &stored.operator_set, &marks)?)
     }
 
     /// Switches a target on or off; an unknown one is an error.

@@ -119,6 +119,9 @@ pub enum StoreError {
         /// What, and why.
         reason: String,
     },
+    /// What was asked for cannot be done with what is stored.
+    #[error(transparent)]
+    Declined(Box<crate::Refusal>),
     /// The program is wrong; the step was taken back.
     #[error(
         "a bug in dibao: the store panicked while it {doing}; nothing of this step was kept, please report it"
@@ -130,6 +133,12 @@ pub enum StoreError {
     /// The store was closed, or its writer ended.
     #[error("the store is closed; open it again")]
     Closed,
+}
+
+impl From<crate::Refusal> for StoreError {
+    fn from(refusal: crate::Refusal) -> Self {
+        StoreError::Declined(Box::new(refusal))
+    }
 }
 
 impl StoreError {

@@ -118,6 +118,31 @@ impl Files {
         .await
     }
 
+    /// Removes files that no row names any more, and blobs that nothing else is a link to. What is gone already is no error.
+    pub(crate) async fn remove(&self, rels: Vec<String>, blobs: Vec<String>) -> Result<(), StoreError> {
+        let files = self.clone();
+        blocking(move || {
+            for rel in rels {
+                let path = files.os_path(&rel)?;
+                remove_file(&path)?;
+                // The directory of an article's attachments is its own, and its number is never given again.
+                if rel.starts_with("attachments/")
+                    && let Some(dir) = path.parent()
+                {
+                    let _ = fs::remove_dir(dir);
+                }
+            }
+            for sha256 in blobs {
+                let path = files.os_path(&layout::blob_path(&sha256))?;
+                if !is_linked(&path) {
+                    remove_file(&path)?;
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
     /// Begins a blob: bytes that are kept once under their sha256 (S2-66).
     pub async fn blob(&self) -> Result<BlobWriter, StoreError> {
         BlobWriter::begin(self.clone()).await
@@ -268,6 +293,25 @@ pub(super) async fn blocking<T: Send + 'static>(
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn remove_file(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether somebody links to these bytes: an attachment whose row is about to be written.
+#[cfg(unix)]
+fn is_linked(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(path).is_ok_and(|there| there.nlink() > 1)
+}
+
+#[cfg(not(unix))]
+fn is_linked(_: &Path) -> bool {
+    false
 }
 
 fn open_error(path: &Path, error: io::Error) -> StoreError {

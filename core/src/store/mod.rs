@@ -39,6 +39,7 @@ pub use error::StoreError;
 pub use files::{Durability, Files};
 pub use lock::TargetLock;
 pub use shelf::StoreShelf;
+pub(crate) use sqlite::{ArticleFiles, AuditEntry, Marks, SiteWrite, Span, TargetWrite};
 pub use sqlite::{SqliteStore, database_path};
 pub use types::{
     ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, ListValidators, PageRecord,

@@ -5,6 +5,7 @@
 mod articles;
 mod bed;
 mod crash;
+mod desk;
 mod failures;
 mod feeds;
 mod files;

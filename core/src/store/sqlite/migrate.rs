@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("schema_5.sql"),
     include_str!("schema_6.sql"),
     include_str!("schema_7.sql"),
+    include_str!("schema_8.sql"),
 ];
 
 /// `diba`: tells a dibao database from any other in its header.

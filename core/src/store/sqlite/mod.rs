@@ -4,6 +4,7 @@
 //! put into transactions and answered is in `writer`; this file joins them to the trait.
 
 mod articles;
+mod desk;
 mod hosts;
 mod lists;
 mod migrate;
@@ -36,6 +37,7 @@ use crate::fetch::hosts::HostRow;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, Pace, RequestLog, Site, Target};
+pub(crate) use desk::{ArticleFiles, AuditEntry, Marks, SiteWrite, Span, TargetWrite};
 use readers::Readers;
 use rows::Fault;
 use writer::Writer;

@@ -41,6 +41,12 @@ impl From<StoreError> for Fault {
     }
 }
 
+impl From<crate::Refusal> for Fault {
+    fn from(refusal: crate::Refusal) -> Self {
+        Fault::Store(refusal.into())
+    }
+}
+
 /// A value as JSON text. Maps, lists and JSON values always have one.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())

@@ -93,7 +93,7 @@ pub(super) fn set_target_pace(db: &Connection, code: &str, pace: &Pace) -> Resul
     Ok(changed > 0)
 }
 
-fn upsert_site(db: &Connection, site: &Site) -> Result<i64, Fault> {
+pub(super) fn upsert_site(db: &Connection, site: &Site) -> Result<i64, Fault> {
     let mut upsert = db.prepare_cached(
         "INSERT INTO crawl_site (site_code, site_name, base_url, cms_adapter, adapter_params_json,
              default_fetch_strategy, schedule_cron, enabled, respect_robots, concurrency, hosts_json, yaml_path,
@@ -121,13 +121,13 @@ fn upsert_site(db: &Connection, site: &Site) -> Result<i64, Fault> {
     Ok(id)
 }
 
-enum Upsert {
+pub(super) enum Upsert {
     Added,
     Changed,
     Same,
 }
 
-fn upsert_target(db: &Connection, site_id: i64, wanted: &Target) -> Result<Upsert, Fault> {
+pub(super) fn upsert_target(db: &Connection, site_id: i64, wanted: &Target) -> Result<Upsert, Fault> {
     let stored = stored_target(db, &wanted.code)?;
     let Some((stored, by_hand)) = stored else {
         write_target(db, &Target { site_id, ..wanted.clone() })?;
@@ -149,6 +149,15 @@ fn upsert_target(db: &Connection, site_id: i64, wanted: &Target) -> Result<Upser
     for column in &by_hand {
         match column.as_str() {
             "enabled" => target.enabled = stored.enabled,
+            "target_name" => target.name.clone_from(&stored.name),
+            "entry_url" => target.entry_url.clone_from(&stored.entry_url),
+            "channel_name" => target.channel_name.clone_from(&stored.channel_name),
+            "channel_path" => target.channel_path.clone_from(&stored.channel_path),
+            "content_category" => target.content_category.clone_from(&stored.content_category),
+            "content_subcategory" => target.content_subcategory.clone_from(&stored.content_subcategory),
+            "config_json" => target.config.clone_from(&stored.config),
+            // No columns of the row: the engine keeps them when it reads a file (`engine/desk/keep.rs`).
+            "created" | "stop_after_duplicates" | "full_sweep_every" | "dept_id" => {}
             "schedule_cron" => target.schedule.clone_from(&stored.schedule),
             "interval_sec" => target.interval_sec = stored.interval_sec,
             "interval_jitter_sec" => target.interval_jitter_sec = stored.interval_jitter_sec,
@@ -164,7 +173,7 @@ fn upsert_target(db: &Connection, site_id: i64, wanted: &Target) -> Result<Upser
     Ok(Upsert::Changed)
 }
 
-fn write_target(db: &Connection, target: &Target) -> Result<(), Fault> {
+pub(super) fn write_target(db: &Connection, target: &Target) -> Result<(), Fault> {
     let mut upsert = db.prepare_cached(
         "INSERT INTO crawl_target (site_id, target_code, target_name, entry_url, channel_name, channel_path,
              content_category, content_subcategory, schedule_cron, interval_sec, interval_jitter_sec, config_json,
@@ -190,7 +199,7 @@ fn write_target(db: &Connection, target: &Target) -> Result<(), Fault> {
     Ok(())
 }
 
-fn stored_target(db: &Connection, code: &str) -> Result<Option<(Target, Vec<String>)>, Fault> {
+pub(super) fn stored_target(db: &Connection, code: &str) -> Result<Option<(Target, Vec<String>)>, Fault> {
     let sql = format!("SELECT {} FROM crawl_target t WHERE t.target_code = ?", rows::TARGET);
     let mut query = db.prepare_cached(&sql)?;
     let found = query.query_row([code], |row| Ok((rows::target(row)?, rows::operator_set(row)?)));

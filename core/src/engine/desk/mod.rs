@@ -1,0 +1,98 @@
+//! The operator's desk: every change and every question of the daemon's API, as methods with typed refusals.
+//!
+//! [`Engine::desk`] is given who acts; each change leaves an audit row in its own transaction, each refused one a row of its own.
+//! What crosses is in [`crate::desk`]; the SQL is the store's.
+
+mod articles;
+mod departments;
+mod numbers;
+mod runs;
+mod sites;
+mod targets;
+
+use serde_json::Value;
+
+use super::Engine;
+use crate::Result;
+use crate::clock::Timestamp;
+use crate::desk::{Actor, AlertRow, AuditQuery, AuditRow, LogQuery, LogRow, Page, Paging};
+use crate::store::{AuditEntry, SqliteStore};
+
+/// What an operator can do with an engine. Cheap to make and to clone.
+#[derive(Clone)]
+pub struct Desk {
+    engine: Engine,
+    actor: Actor,
+}
+
+impl Engine {
+    /// Whatever is done at the desk is done by this actor.
+    pub fn desk(&self, actor: Actor) -> Desk {
+        Desk { engine: self.clone(), actor }
+    }
+}
+
+impl Desk {
+    /// Who acts.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    fn store(&self) -> &SqliteStore {
+        &self.engine.inner.rows
+    }
+
+    fn now(&self) -> Timestamp {
+        self.engine.inner.settings.clock.now()
+    }
+
+    fn entry(&self, action: &'static str, subject: impl Into<String>, detail: Value) -> AuditEntry {
+        AuditEntry {
+            at: self.now(),
+            actor: self.actor.clone(),
+            action,
+            subject: subject.into(),
+            outcome: "ok".to_owned(),
+            detail,
+        }
+    }
+
+    /// Writes down that a change was refused; what went through has its row already.
+    async fn settle<T>(&self, entry: AuditEntry, done: Result<T>) -> Result<T> {
+        if let Err(error) = &done {
+            let outcome =
+                error.refusal().map_or_else(|| error.class().as_str(), |refusal| refusal.code()).to_owned();
+            if let Err(error) = self.store().audit(AuditEntry { outcome, ..entry }).await {
+                tracing::warn!(%error, "a refusal could not be written down");
+            }
+        }
+        done
+    }
+
+    /// Writes down something that was done elsewhere: what a layer above changes by other means than this desk.
+    pub async fn note(
+        &self,
+        action: &'static str,
+        subject: &str,
+        outcome: &str,
+        detail: Value,
+    ) -> Result<()> {
+        let entry = AuditEntry { outcome: outcome.to_owned(), ..self.entry(action, subject, detail) };
+        Ok(self.store().audit(entry).await?)
+    }
+
+    /// Who changed what, the newest first.
+    pub async fn audit(&self, query: AuditQuery, paging: Paging) -> Result<Page<AuditRow>> {
+        Ok(self.store().audit_rows(query, paging).await?)
+    }
+
+    /// Requests of the last hours, the newest first.
+    pub async fn logs(&self, query: LogQuery, paging: Paging) -> Result<Page<LogRow>> {
+        Ok(self.store().log_page(query, paging, self.now()).await?)
+    }
+
+    /// What keeps failing, the longest first.
+    pub async fn alerts(&self) -> Result<Vec<AlertRow>> {
+        Ok(self.store().alert_rows().await?)
+    }
+}
