@@ -1,0 +1,117 @@
+// Events of the server as they happen. Says whether the line is up, notices a line that is dead without being closed,
+// and takes it up again. It reads the stream itself because an EventSource hides the heartbeat.
+
+import { settled } from './dom.js';
+
+const SILENCE_MS = 45_000;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 15_000;
+
+const listeners = new Set();
+const watchers = new Set();
+let state = 'wait';
+let retryAt = 0;
+let last = null;
+let wait = FIRST_WAIT_MS;
+let line = null;
+let timer = 0;
+let was = false;
+
+/** Calls with each event, `{name, data}`, until the signal ends. */
+export function listen(call, signal) {
+	listeners.add(call);
+	signal?.addEventListener('abort', () => listeners.delete(call), { once: true });
+}
+
+/** Calls `reload` a little after events of these names. */
+export function reloadOn(names, reload, signal) {
+	const later = settled(() => signal?.aborted || reload());
+	listen(({ name }) => (name === 'refresh' || name === 'missed' || names.includes(name)) && later(), signal);
+}
+
+/** Calls with the state of the line (`wait`, `on`, `lost`) and when it is tried again; at once and on every change, until the signal ends. */
+export function watch(call, signal) {
+	watchers.add(call);
+	signal.addEventListener('abort', () => watchers.delete(call), { once: true });
+	call(state, retryAt);
+}
+
+/** Opens the line, or opens it anew at once. */
+export async function connect() {
+	clearTimeout(timer);
+	line?.abort();
+	const mine = (line = new AbortController());
+	if (state !== 'lost') tell('wait');
+	let silence = 0;
+	const heard = () => {
+		clearTimeout(silence);
+		silence = setTimeout(() => mine.abort(), SILENCE_MS);
+	};
+	try {
+		heard();
+		const headers = { Accept: 'text/event-stream', ...(last ? { 'Last-Event-ID': last } : {}) };
+		const answer = await fetch('/admin/api/events', { headers, signal: mine.signal, credentials: 'same-origin', cache: 'no-store' });
+		if (!answer.ok || !answer.body) throw new Error(`HTTP ${answer.status}`);
+		tell('on');
+		wait = FIRST_WAIT_MS;
+		// What happened while nobody listened is not known.
+		if (was) emit('refresh', {});
+		was = true;
+		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+		let rest = '';
+		for (;;) {
+			const { value, done } = await reader.read();
+			if (done) break;
+			heard();
+			const blocks = (rest + value).replace(/\r\n?/gu, '\n').split('\n\n');
+			rest = blocks.pop();
+			blocks.forEach(take);
+		}
+	} catch {
+		// Whatever it was: the line is down.
+	} finally {
+		clearTimeout(silence);
+	}
+	if (line !== mine) return;
+	retryAt = Date.now() + wait;
+	tell('lost');
+	timer = setTimeout(connect, wait * (0.8 + Math.random() * 0.4));
+	wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+}
+
+/** Closes it: nobody is signed in. */
+export function disconnect() {
+	clearTimeout(timer);
+	const mine = line;
+	line = null;
+	mine?.abort();
+	[last, was] = [null, false];
+}
+
+function take(block) {
+	let name = 'message';
+	const data = [];
+	for (const row of block.split('\n')) {
+		const at = row.indexOf(':');
+		if (at <= 0) continue;
+		const value = row.slice(at + 1).replace(/^ /u, '');
+		if (row.startsWith('event:')) name = value;
+		else if (row.startsWith('data:')) data.push(value);
+		else if (row.startsWith('id:')) last = value;
+	}
+	if (!data.length) return;
+	try {
+		emit(name, JSON.parse(data.join('\n')));
+	} catch {
+		// Not for us.
+	}
+}
+
+function emit(name, data) {
+	for (const call of [...listeners]) call({ name, data });
+}
+
+function tell(now) {
+	state = now;
+	watchers.forEach((call) => call(state, retryAt));
+}

@@ -1,0 +1,3 @@
+//! What an operator can count on from the admin page.
+
+mod files;
