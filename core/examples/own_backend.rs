@@ -88,6 +88,8 @@ impl FetchBackend for SecondClient {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // reqwest is built without a provider of cryptography here; with its default features this is not needed.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let mut args = std::env::args().skip(1);
     let url = args.next().unwrap_or_else(|| "https://www.ndrc.gov.cn/xwdt/xwfb/index.html".into());
     let data_dir = args.next().unwrap_or_else(|| "dibao-data".into());
