@@ -3,6 +3,7 @@
 //! Decides between what the head says and what readers see. The text that `<title>` and a heading share is the title; tags of the
 //! government standard come before that, social tags and `<title>` without its site behind. Every candidate is kept, so that a choice can be explained.
 
+use super::generic::lines::holds_date;
 use super::generic::outline::{Outline, Tag};
 use super::generic::size::size_of;
 use super::generic::trim::bare;
@@ -49,9 +50,12 @@ pub(crate) fn titles(
     }
     let headings = headings(outline);
     let shared = shared(&head.title, &own, &headings);
-    if let Some(shared) = shared {
-        out.push(shared);
+    // A `<title>` that only names the column says less than the heading of the page.
+    let thin = size_of(&own).len < 18.0;
+    if thin && shared.as_ref().is_none_or(|shared| size_of(&shared.text).len < 18.0) {
+        out.extend(above_date(outline, &headings));
     }
+    out.extend(shared);
     let social = head
         .meta(&["og:title", "twitter:title", "dc.title", "weibo: article:title"])
         .map(|(name, value)| (name, cut(value)));
@@ -66,8 +70,6 @@ pub(crate) fn titles(
     {
         out.push(Value::new(value, "json-ld", "headline", 0.85));
     }
-    // A `<title>` that only names the column says less than the heading of the page.
-    let thin = size_of(&own).len < 18.0;
     let alone = headings.iter().filter(|heading| heading.level == 1).count() == 1;
     let seen = headings
         .iter()
@@ -197,6 +199,20 @@ fn shared(title: &str, own: &str, headings: &[Heading]) -> Option<Value> {
         return Some(Value::new(own.to_owned(), "page", &rule(", as title has it"), 0.9).at(heading.el));
     }
     None
+}
+
+/// The heading with the line of date and source right below it: what pages have whose `<title>` is that of their column.
+fn above_date(outline: &Outline<'_>, headings: &[Heading]) -> Option<Value> {
+    let heading = headings.iter().find(|heading| {
+        let el = outline.el(heading.el);
+        let behind = &outline.leaves[el.to as usize..outline.leaves.len().min(el.to as usize + 5)];
+        let linked = outline.leaves[el.from as usize..el.to as usize].iter().any(|leaf| leaf.link);
+        !linked
+            && size_of(&heading.text).len >= 20.0
+            && behind.iter().any(|leaf| leaf.size.tokens < 30 && !leaf.link && holds_date(leaf.text))
+    })?;
+    let rule = format!("h{} above the date", heading.level);
+    Some(Value::new(heading.text.clone(), "page", &rule, 0.8).at(heading.el))
 }
 
 fn without_badge<'t>(text: &'t str, own: &str) -> &'t str {
