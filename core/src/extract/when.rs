@@ -6,7 +6,8 @@
 use chrono_tz::Tz;
 
 use super::date::{absolute, parse_in_words};
-use super::generic::outline::{Outline, Tag, push_folded};
+use super::generic::lines::holds_date;
+use super::generic::outline::{El, Outline, Tag, push_folded};
 use super::generic::words::Marks;
 use super::meta::Head;
 use super::stamps::{in_address, in_scripts};
@@ -66,8 +67,17 @@ const PUBLISHED: [&str; 34] = [
     "apub:time",
 ];
 /// Names that may mean anything, used when nothing else is known.
-const VAGUE: [&str; 8] =
-    ["date", "dc.date", "dcterms.date", "createdate", "created", "creationdate", "og:time", "citation_date"];
+const VAGUE: [&str; 9] = [
+    "dateupdate",
+    "date",
+    "dc.date",
+    "dcterms.date",
+    "createdate",
+    "created",
+    "creationdate",
+    "og:time",
+    "citation_date",
+];
 /// Names of metas that say when it was changed.
 const MODIFIED: [&str; 8] = [
     "article:modified_time",
@@ -215,11 +225,13 @@ fn around(
         }
     };
     for (at, el) in outline.els.iter().enumerate() {
-        if el.tag == Tag::Time
-            && let Some(stamp) = el.node.value().as_element().and_then(|element| element.attr("datetime"))
+        if (el.tag == Tag::Time || el.tag == Tag::Inline || el.marks.has(Marks::BYLINE))
+            && let Some(stamp) = stamp(el)
         {
             let near = el.from >= title_leaf.saturating_sub(6) && el.from <= body_from.max(title_leaf) + 6;
-            let spot = Spot { text: stamp.to_owned(), el: at as u32, marked: true, tokens: 4, link: false };
+            // What it shows says whether it is the change.
+            let text = format!("{stamp} {}", outline.words(at as u32, 60));
+            let spot = Spot { text, el: at as u32, marked: true, tokens: 4, link: false };
             look(vec![spot], if near { 3.0 } else { 0.0 }, 0.0);
         }
     }
@@ -247,6 +259,36 @@ fn around(
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().filter(|(worth, _)| *worth > 0.0).map(|(_, dated)| dated).take(12).collect()
+}
+
+/// The moment that an element has besides what it shows: `<time datetime>`, microformats (`<abbr title>`), and what scripts turn into
+/// `3 hours ago`.
+fn stamp<'a>(el: &El<'a>) -> Option<&'a str> {
+    let element = el.node.value().as_element()?;
+    if el.tag == Tag::Time {
+        return element.attr("datetime");
+    }
+    let names: &[&str] = match element.name() {
+        "abbr" => &["title", "data-utime"],
+        _ if el.marks.has(Marks::BYLINE) => &[
+            "datetime",
+            "content",
+            "title",
+            "data-time",
+            "data-timestamp",
+            "data-date",
+            "data-datetime",
+            "data-utime",
+        ],
+        _ => return None,
+    };
+    names.iter().find_map(|name| {
+        let value = element.attr(name)?.trim();
+        let digits = value.bytes().filter(u8::is_ascii_digit).count();
+        // An epoch, or a day in digits; anything longer is prose.
+        let whole = digits == value.len() && matches!(digits, 10 | 13);
+        (whole || value.len() <= 40 && digits >= 8 && holds_date(value)).then_some(value)
+    })
 }
 
 fn spots(outline: &Outline<'_>, from: u32, to: u32, most: usize) -> Vec<Spot> {
