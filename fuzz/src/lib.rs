@@ -7,6 +7,7 @@
 
 pub mod charset;
 pub mod cookies_urls;
+pub mod extract;
 pub mod retry_after;
 pub mod robots;
 pub mod site_file;

@@ -73,3 +73,8 @@ fn a_host_cannot_ask_for_less_or_more_patience_than_it_gets() {
 fn a_site_file_is_accepted_or_explained() {
     check("site_file", targets::site_file::run);
 }
+
+#[test]
+fn a_page_gives_the_same_article_twice_and_every_field_has_its_proof() {
+    check("extract", targets::extract::run);
+}
