@@ -189,7 +189,16 @@ pub(crate) fn read(doc: &Doc, source: &str, url: &str, options: &Options) -> Pag
     let changed: Vec<Dated> = when::modified(&head, calendar).into_iter().collect();
     reader.out.modified = reader.dates("modified", changed);
     reader.out.source = reader.values("source", byline::sources(&head, &outline, heading, span));
-    reader.out.author = reader.values("author", byline::authors(&head, &outline, heading, span));
+    let mut authors = byline::authors(&head, &outline, heading, span);
+    // Columns of a title (`王文：…`) and headings of lists are marked as authors by some templates.
+    let titled = reader.out.title.as_deref().unwrap_or_default();
+    authors.retain(|author| {
+        let said = (author.engine != "page" || author.confidence < 0.7)
+            && author.text.chars().count() >= 6
+            && titled.contains(author.text.as_str());
+        !said && !generic::lines::is_related(&author.text)
+    });
+    reader.out.author = reader.values("author", authors);
     let base = base(doc, url);
     if let Some(choice) = &choice {
         reader.body(choice, base.as_ref(), options);

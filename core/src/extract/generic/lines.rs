@@ -8,7 +8,10 @@ pub(super) struct Line {
     pub to: u32,
     pub text: String,
     pub tokens: u32,
+    /// All of it is in links.
     pub link: bool,
+    /// How much of it is.
+    pub linked: u32,
     pub ends: u32,
 }
 
@@ -130,8 +133,14 @@ pub(super) fn is_control(line: &Line) -> bool {
         "share this", "share this article", "reprints", "我要反馈", "全文阅读", "展开全文", "显示全文",
         "收藏文章", "加载中", "更多", "下一页", "上一页", "尾页", "首页", "微信", "微博", "qq空间", "正文", "字号", "小",
         "中", "大", "默认", "超大", "a-", "a+", "t", "繁体", "无障碍", "end", "the end", "完",
-        "分享让更多人看到", "推荐阅读", "返回搜狐，查看更多", "点击播报本文，约",
+        "分享让更多人看到", "推荐阅读", "返回搜狐，查看更多", "点击播报本文，约", "图集", "1", "赞", "自动播放", "点击查看大图",
+        "点击图片进入下一页", "听新闻", "播报", "查看原文", "订阅", "关注", "react", "what's your reaction", "kudos", "play video",
+        "learn more", "report corrections", "story highlights", "follow this topic", "more commentary", "read this story",
     ];
+    // `#天文航天#月球#中国航天`: tags, and nothing besides.
+    if line.text.starts_with('#') && line.ends == 0 && line.text.matches('#').count() >= 2 {
+        return true;
+    }
     whole.iter().any(|word| text.eq_ignore_ascii_case(word))
         || begins(
             &line.text,
@@ -141,7 +150,7 @@ pub(super) fn is_control(line: &Line) -> bool {
                 "收藏本", "用微信扫", "微信扫一扫", "打开微信", "share on", "share this", "follow us",
                 "sign up for", "subscribe to", "click here to", "prev:", "next:",
                 "previous:", "浏览次数", "阅读量", "点击数", "文章关键词", "关键词：", "关键词:", "标签：", "标签:",
-                "关键字：", "tags:", "filed under", "本文标签", "版次：",
+                "关键字：", "read or share this story", "right click here to", "← previous", "next →", "tags:", "filed under", "本文标签", "版次：",
             ],
         )
 }
@@ -152,9 +161,20 @@ pub(super) fn is_note(line: &Line) -> bool {
 }
 
 #[rustfmt::skip]
-pub(super) fn is_related(text: &str) -> bool {
+pub(crate) fn is_related(text: &str) -> bool {
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());
+    // `延伸 · 推荐`
+    let joined: String;
+    let text = if text.len() < 60 && text.contains(['·', '•', '|', '/']) && !text.is_ascii() {
+        joined = text.chars().filter(|c| c.is_alphanumeric()).collect();
+        &joined
+    } else {
+        text
+    };
     let words = [
+        "延伸推荐", "相关文章推荐", "推荐新闻", "新闻推荐", "更多推荐", "大家还在看", "相关视频", "热点新闻", "热门新闻",
+        "编辑推荐", "头条推荐", "猜您喜欢", "更多报道", "此前报道", "早前报道", "精彩图片", "点击进入专题", "进入专题", "相关文档",
+        "相关图集", "相关解读", "相关政策", "新闻链接",
         "相关阅读", "相关新闻", "相关链接", "相关文章", "相关报道", "相关信息", "相关推荐", "相关内容", "相关稿件", "延伸阅读",
         "推荐阅读", "热门推荐", "猜你喜欢", "更多阅读", "更多新闻", "热点推荐", "精彩推荐", "为您推荐", "为你推荐", "大家都在看",
         "今日热点", "最新评论", "网友评论", "热门评论", "往期回顾", "拓展阅读", "热门文章", "最新文章", "相关专题", "related",
@@ -177,9 +197,51 @@ pub(super) fn is_call(line: &Line) -> bool {
                 "read more", "related:", "related story", "see also", "more:", "watch:",
                 "also read", "read also", "recommended:", "read:", "sign up", "subscribe",
                 "continue reading", "click here", "点击查看", "点击进入", "更多精彩", "相关阅读", "延伸阅读",
-                "查看更多", "下载客户端", "want more", "view gallery", "must read",
+                "查看更多", "下载客户端", "want more", "view gallery", "must read", "photos:", "video:",
+                "gallery:", "slideshow:", "more commentary", "lire aussi", "a lire aussi", "à lire aussi",
             ],
         )
+}
+
+/// `此前报道：…` with the title of another article behind it.
+#[rustfmt::skip]
+pub(super) fn is_reference(line: &Line) -> bool {
+    line.linked * 2 > line.tokens
+        && line.tokens < 60
+        && begins(
+            &line.text,
+            &[
+                "此前报道", "早前报道", "相关报道", "相关新闻", "相关阅读", "相关链接", "相关文章", "延伸阅读", "推荐阅读",
+                "点击进入专题", "进入专题", "更多新闻", "related:",
+            ],
+        )
+}
+
+/// What media ask of readers behind the text: load the app, follow the account, scan the code.
+pub(super) fn is_promotion(line: &Line) -> bool {
+    let text = line.text.as_str();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let account = ["公众号", "官方微信", "微信号", "官方微博", "二维码", "客户端", "APP", "App"];
+    line.tokens < 70
+        && (has(&[
+            "下载",
+            "扫描",
+            "扫码",
+            "长按",
+            "搜索",
+            "登录",
+            "请关注",
+            "关注我们",
+            "欢迎关注",
+            "点击关注",
+        ]) && has(&account)
+            || text.contains("更多") && has(&["敬请关注", "请关注", "欢迎关注", "请点击"]))
+        && line.ends <= 2
+}
+
+/// `责任编辑：张三`: here ends what the office or the paper has to say.
+pub(super) fn is_editors(line: &Line) -> bool {
+    line.tokens < 30 && begins(&line.text, &["责任编辑", "责编：", "责编:", "编辑：", "编辑:"])
 }
 
 /// A link that leads out of the article.
@@ -191,7 +253,18 @@ pub(super) fn is_way_out(text: &str) -> bool {
 /// What stands where an advertisement was.
 pub(super) fn is_break(line: &Line) -> bool {
     let text = line.text.trim_matches(|c: char| !c.is_alphanumeric());
+    // What a video player writes: `05:22 - Source: CNN`.
+    let played = line.text.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+    if played.len() < line.text.len() && played.trim_start().to_ascii_lowercase().starts_with("- source:") {
+        return true;
+    }
     let words = [
+        "inread invented by teads",
+        "wait 1 second to continue",
+        "play video",
+        "video ad feedback",
+        "story highlights",
+        "sign up for our newsletter",
         "advertisement",
         "advertising",
         "continue reading the main story",

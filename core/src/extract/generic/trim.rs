@@ -6,7 +6,8 @@
 
 use super::judge::Candidate;
 use super::lines::{
-    Line, is_break, is_byline, is_call, is_control, is_copyright, is_credit, is_note, is_related, is_way_out,
+    Line, is_break, is_byline, is_call, is_control, is_copyright, is_credit, is_editors, is_note,
+    is_promotion, is_reference, is_related, is_way_out,
 };
 use super::outline::{Outline, push_folded};
 
@@ -44,7 +45,9 @@ pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str
                 .iter()
                 .filter(|line| line.ends >= 2 && !line.link && line.tokens > 60)
                 .count();
-            if prose == 0 {
+            // Some show the title of another article with its first words.
+            let teaser = lines.get(at + 1).is_some_and(|next| next.link);
+            if prose == 0 || teaser && prose <= 2 {
                 drop[at..].fill(true);
                 after = 0;
                 continue;
@@ -52,6 +55,14 @@ pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str
         }
         after += line.tokens;
     }
+    // Such a heading in the midst of the text takes the links behind it along.
+    for at in 0..lines.len() {
+        if !drop[at] && is_related(&lines[at].text) && lines.get(at + 1).is_some_and(|next| next.link) {
+            let list = 1 + lines[at + 1..].iter().take_while(|line| line.link).count();
+            drop[at..at + list].fill(true);
+        }
+    }
+    behind_editors(&lines, total, &mut drop);
     let mut looked = 0;
     for at in (0..lines.len()).rev() {
         if drop[at] {
@@ -60,7 +71,8 @@ pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str
         looked += 1;
         let line = &lines[at];
         // A page that is a statement keeps it.
-        let tail = line.tokens * 3 <= total && (is_credit(line) || is_control(line) || is_copyright(line));
+        let tail = line.tokens * 3 <= total
+            && (is_credit(line) || is_control(line) || is_copyright(line) || is_promotion(line));
         if tail {
             drop[at] = true;
         } else if looked > TAIL {
@@ -68,7 +80,7 @@ pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str
         }
     }
     for (at, line) in lines.iter().enumerate() {
-        if line.tokens < 40 && (is_call(line) || is_break(line)) {
+        if line.tokens < 40 && (is_call(line) || is_break(line) || is_reference(line)) {
             drop[at] = true;
         }
     }
@@ -97,6 +109,25 @@ pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str
     (candidate.ranges, candidate.tokens) = (ranges, tokens);
 }
 
+/// The editors' line ends a Chinese article: what stands behind it is the next one, or a list. Attachments are named behind it by some.
+fn behind_editors(lines: &[Line], total: u32, drop: &mut [bool]) {
+    let mut behind = 0;
+    for at in (0..lines.len()).rev() {
+        let line = &lines[at];
+        if f64::from(behind) > f64::from(total) * 0.3 {
+            return;
+        }
+        if is_editors(line) {
+            // A short line there is the paper's own: the issue, how it was put together.
+            let attached = |line: &Line| line.text.contains("附件") || line.text.contains("附：");
+            if behind >= 40 && !lines[at..].iter().any(attached) {
+                drop[at..].fill(true);
+            }
+        }
+        behind += line.tokens;
+    }
+}
+
 fn lines(outline: &Outline<'_>, candidate: &Candidate) -> Vec<Line> {
     let mut out: Vec<Line> = Vec::new();
     let mut last = None;
@@ -104,13 +135,22 @@ fn lines(outline: &Outline<'_>, candidate: &Candidate) -> Vec<Line> {
         let leaf = &outline.leaves[at as usize];
         let same = last == Some(leaf.line) && out.last().is_some_and(|line| line.to == at);
         if !same {
-            out.push(Line { from: at, to: at, text: String::new(), tokens: 0, link: true, ends: 0 });
+            out.push(Line {
+                from: at,
+                to: at,
+                text: String::new(),
+                tokens: 0,
+                link: true,
+                linked: 0,
+                ends: 0,
+            });
         }
         if let Some(line) = out.last_mut() {
             line.to = at + 1;
             line.tokens += leaf.size.tokens;
             line.ends += leaf.size.ends;
             line.link &= leaf.link;
+            line.linked += if leaf.link { leaf.size.tokens } else { 0 };
             // Only the beginning of a line is ever read.
             if line.text.len() < 400 {
                 push_folded(&mut line.text, leaf.text);
