@@ -59,6 +59,16 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+impl schemars::JsonSchema for Timestamp {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
 /// A reading of a clock that all processes of a machine share and that nobody can set: for leases. It counts from the
 /// machine's start, so readings of two boots cannot be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

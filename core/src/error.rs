@@ -7,7 +7,9 @@ use crate::refusal::Refusal;
 use crate::store::StoreError;
 
 /// What kind of trouble an error is: decides retries, and the exit code of the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorClass {

@@ -42,7 +42,7 @@ pub struct Site {
 pub const FEEDS: &str = "rss";
 
 /// The two kinds of source that share one table of statistics and one way of scheduling (S0-1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceType {
     /// A feed.
@@ -76,7 +76,7 @@ impl Site {
 }
 
 /// What one level of the settings says about how hard a host is asked; none: nothing. Keys as in site files.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pace {
     /// A named set of limits for what is not said here.
@@ -148,7 +148,7 @@ pub struct Target {
 }
 
 /// How exact a publication time is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// Only the day is known; the time shown is local midnight.
@@ -160,7 +160,7 @@ pub enum Precision {
 }
 
 /// A publication time: the moment, the calendar day in the site's zone, and how exact it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Published {
     /// The moment.
     pub at: Timestamp,
@@ -171,7 +171,7 @@ pub struct Published {
 }
 
 /// One row of a list, resolved: absolute and normalised address, parsed date.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Entry {
     /// Row number in the store's frontier, and of the article it becomes; 0 before it is stored.
     pub id: i64,
@@ -194,7 +194,7 @@ pub struct Entry {
 }
 
 /// Whether an article is worth reading (S2-40).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArticleStatus {
     /// It has a body, an attachment or an image.
@@ -217,7 +217,7 @@ impl ArticleStatus {
 }
 
 /// A document with everything known of it (S2-10).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Article {
     /// Row number in the store.
     pub id: i64,
@@ -282,7 +282,7 @@ pub struct Article {
 }
 
 /// How the download of an attachment ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DownloadStatus {
     /// The file is here.
@@ -292,7 +292,7 @@ pub enum DownloadStatus {
 }
 
 /// A file that belongs to an article (S2-11).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Attachment {
     /// Address.
     pub url: String,
@@ -313,7 +313,7 @@ pub struct Attachment {
 }
 
 /// One request and what came of it (S2-12).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RequestLog {
     /// When it was made.
     pub occurred_at: Timestamp,

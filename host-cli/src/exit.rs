@@ -65,6 +65,9 @@ impl Exit {
             if let Some(error) = cause.downcast_ref::<dibao::adapter::AdapterError>() {
                 return Exit::of_class(error.class());
             }
+            if let Some(error) = cause.downcast_ref::<dibao_server::ServerError>() {
+                return Exit::of_server(error);
+            }
             if let Some(error) = cause.downcast_ref::<dibao_adapter_kit::KitError>() {
                 return Exit::of_kit(error);
             }
@@ -88,6 +91,15 @@ impl Exit {
             KitError::Install { .. } => Exit::Network,
             KitError::Build { .. } => Exit::Adapter,
             _ => Exit::Usage,
+        }
+    }
+
+    fn of_server(error: &dibao_server::ServerError) -> Exit {
+        use dibao_server::ServerError;
+        match error {
+            ServerError::Engine(error) => Exit::of_class(error.class()),
+            ServerError::Open { .. } | ServerError::Setting { .. } => Exit::Usage,
+            _ => Exit::Network,
         }
     }
 

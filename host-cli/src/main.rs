@@ -44,6 +44,8 @@ enum Command {
     Crawl(command::crawl::CrawlArgs),
     /// Work on what waits in the queue, until Ctrl-C
     Run(command::run::RunArgs),
+    /// Everything in one process: timer, workers, REST API and admin page, until Ctrl-C
+    Serve(command::serve::ServeArgs),
     /// The queue: list, show, call off, try again, examine
     #[command(subcommand)]
     Queue(command::queue::QueueCommand),
@@ -100,6 +102,7 @@ async fn main() -> std::process::ExitCode {
     let result = match cli.command {
         Command::Crawl(args) => command::crawl::run(opened, &cli.logging, args).await,
         Command::Run(args) => command::run::run(opened, args).await,
+        Command::Serve(args) => command::serve::run(opened, args).await,
         Command::Queue(command) => command::queue::run(opened, command).await,
         Command::Deliver(command) => command::deliver::run(opened, command).await,
         Command::Site(command) => command::site::run(opened, command).await,

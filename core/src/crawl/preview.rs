@@ -13,7 +13,7 @@ use crate::model::{Entry, RequestLog};
 use crate::store::{EntryKey, Known, RunState};
 
 /// What a crawl would do.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Preview {
     /// The requests that were made to read the lists.
@@ -23,7 +23,7 @@ pub struct Preview {
 }
 
 /// One row, and what would happen to it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct PreviewRow {
     /// The row.

@@ -30,7 +30,7 @@ pub const COOL_LONGEST: Duration = super::retry_after::LONGEST;
 const OPERATOR_LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
 /// Why a host is left alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// Several failures of the network in a row.

@@ -41,8 +41,18 @@ impl<'de> Deserialize<'de> for Day {
     }
 }
 
+impl schemars::JsonSchema for Day {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Day".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "format": "date" })
+    }
+}
+
 /// The counters of one host and day.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct Ledger {
     /// The day, in UTC.
@@ -64,7 +74,7 @@ pub struct Ledger {
 }
 
 /// How many verdicts of each kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 #[allow(missing_docs)] // the names of the kinds
 pub struct Counts {

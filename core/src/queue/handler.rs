@@ -146,6 +146,12 @@ impl Handlers {
         self
     }
 
+    /// Adds these handlers, each in place of the one of its kind.
+    pub fn and(mut self, more: Handlers) -> Handlers {
+        self.0.extend(more.0);
+        self
+    }
+
     /// The kinds there are.
     pub fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> = self.0.keys().cloned().collect();

@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::error::ErrorClass;
 
 /// Where a job stands. The first three wait, the next two are at work, the last four are ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     /// Its time has not come.
@@ -76,7 +76,7 @@ impl JobState {
 }
 
 /// For how long a key keeps a second job out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UniqueFor {
     /// While the first one waits or runs: "crawl this target" asked for twice is one job.
@@ -86,7 +86,7 @@ pub enum UniqueFor {
 }
 
 /// Which layer holds a job back (C7). The latest of them wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Hold {
     /// The source rests: it failed, or has nothing to say.
@@ -194,7 +194,7 @@ impl NewJob {
 }
 
 /// What became of a submission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Submitted {
     /// The job: the new one, or the one that had the key already.
     pub id: i64,
@@ -203,7 +203,7 @@ pub struct Submitted {
 }
 
 /// How a job ended, apart from its state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Its handler ran, well or not.
@@ -226,7 +226,7 @@ impl Outcome {
 }
 
 /// A job as it is stored.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Job {
     /// Its number.
     pub id: i64,

@@ -132,7 +132,7 @@ pub struct JobQuery {
 }
 
 /// What a lane looks like.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LaneState {
     /// Its name.
     pub lane: String,

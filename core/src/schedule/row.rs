@@ -19,7 +19,7 @@ pub fn target_schedule(code: &str) -> String {
 }
 
 /// The fields that can be set by hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ByHand {
     /// The trigger. The cron expression of a target is not kept here but with the target (S2-48).
@@ -33,7 +33,7 @@ pub enum ByHand {
 }
 
 /// A schedule as it is stored.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Schedule {
     /// Its number.
     pub id: i64,
@@ -53,6 +53,7 @@ pub struct Schedule {
     pub trigger: Trigger,
     /// Its time zone; none: the engine's.
     #[serde(serialize_with = "zone_name")]
+    #[schemars(with = "Option<String>")]
     pub zone: Option<chrono_tz::Tz>,
     /// What is done about missed due times.
     pub misfire: Misfire,
@@ -242,7 +243,7 @@ pub enum Changed {
 }
 
 /// Why something was decided: a record that is kept, and read back in words.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Decided {
     /// When.
     pub at: Timestamp,
@@ -262,7 +263,7 @@ pub struct Decided {
 }
 
 /// The rules by which schedules are decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// A job was made when it came due.

@@ -12,7 +12,7 @@ use crate::clock::Timestamp;
 pub const LONGEST_INTERVAL: u64 = 366 * 86_400;
 
 /// What makes work due (C1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum Trigger {
     /// The moments of a cron expression.
@@ -49,7 +49,7 @@ pub enum Trigger {
 }
 
 /// The adaptive policies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Adaptive {
     /// [`predictive`](super::predictive), within two base intervals of the cadence.
@@ -62,7 +62,7 @@ pub enum Adaptive {
 }
 
 /// How cron and adaptive share a target (C1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Combine {
     /// Cron for the moments that must be, adaptive for more of them.
@@ -75,7 +75,7 @@ pub enum Combine {
 }
 
 /// What is done about a due time that was missed (C12).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Misfire {
     /// It is made up for once, however many were missed.
@@ -88,7 +88,7 @@ pub enum Misfire {
 }
 
 /// What is done when the job of the last due time still waits or runs (S3-5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overlap {
     /// Nothing: that job counts for this due time too.

@@ -16,6 +16,7 @@ pub mod queue;
 pub mod robots;
 pub mod run;
 pub mod schedule;
+pub mod serve;
 pub mod show;
 pub mod site;
 pub mod target;

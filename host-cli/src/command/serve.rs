@@ -1,0 +1,131 @@
+//! `dibao serve`: timer, workers, REST API and admin page in one process, until a signal ends them.
+
+use std::io::{IsTerminal, Read, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use dibao::queue::WorkOptions;
+use dibao_server::{Options, Password, Server};
+
+use crate::exit::{Exit, Usage};
+use crate::open::{OpenArgs, seconds};
+use crate::output::note;
+use crate::signals::drain_then_abort;
+
+/// The largest file of a password.
+const LARGEST: u64 = 4 << 10;
+
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  dibao serve\n  ADMIN_PASSWORD_FILE=/run/secrets/dibao dibao serve --listen 0.0.0.0:8787 --host dibao.example.org\n  dibao serve --hash-password < password.txt > /run/secrets/dibao"
+)]
+pub struct ServeArgs {
+    /// Where to listen; others than 127.0.0.1 and [::1] need a password or an API token
+    #[arg(long, short, env = "DIBAO_LISTEN", default_value = "127.0.0.1:8787", value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+
+    /// A name under which the page is opened, besides addresses and localhost; may be given several times
+    #[arg(long, env = "DIBAO_HOST", value_name = "NAME", value_delimiter = ',')]
+    host: Vec<String>,
+
+    /// A proxy before it speaks TLS: the cookie of the page is sent over TLS only
+    #[arg(long, env = "DIBAO_HTTPS")]
+    https: bool,
+
+    /// Name of the administrator
+    #[arg(long, env = "ADMIN_USER", default_value = "admin", value_name = "NAME")]
+    admin_user: String,
+
+    /// A file with the administrator's password or its Argon2 hash; ADMIN_PASSWORD is read as well
+    #[arg(long, env = "ADMIN_PASSWORD_FILE", value_name = "FILE")]
+    admin_password_file: Option<PathBuf>,
+
+    /// Read a password from standard input, print its Argon2 hash, and end
+    #[arg(long)]
+    hash_password: bool,
+
+    /// How many jobs to work on at a time; one host is never crawled twice at once. 0: only the page and the API
+    #[arg(long, short, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
+    jobs: u32,
+
+    /// How long what is under way may take to end after the first signal, in seconds
+    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+    drain: Duration,
+}
+
+pub async fn run(open: &OpenArgs, args: ServeArgs) -> anyhow::Result<Exit> {
+    if args.hash_password {
+        return hash();
+    }
+    let admin = password(&args)?.map(|password| (args.admin_user.clone(), password));
+    // A mistake in the options must not leave a data directory behind, and a server without one begins with it.
+    let options = Options { listen: args.listen, admin, names: args.host, https: args.https };
+    let engine = open.engine().await?;
+    let server = Server::bind(engine.clone(), options).await?;
+    let stop = drain_then_abort();
+    let addr = server.addr()?;
+    // Whoever started it may have left the port to the system: this line tells where it is.
+    note(format_args!("dibao: serving at http://{addr}/admin/; Ctrl-C ends it"));
+    let handlers = server.handlers();
+    let options = WorkOptions { workers: args.jobs as usize, drain: args.drain, ..WorkOptions::default() };
+    // Answers are given until the last job has ended: whoever watches sees the drain.
+    let answers_end = tokio_util::sync::CancellationToken::new();
+    let work = async {
+        let worked = match args.jobs {
+            0 => {
+                stop.cancelled().await;
+                Ok(())
+            }
+            _ => engine.queue().work(handlers, options, stop.clone(), false).await,
+        };
+        // A worker that cannot go on ends the process, so that whoever runs it starts it again.
+        stop.cancel();
+        answers_end.cancel();
+        worked
+    };
+    let (worked, served) = tokio::join!(work, server.run(answers_end.clone()));
+    engine.gate().flush().await;
+    worked?;
+    served?;
+    note("dibao: ended; the next start goes on from here");
+    Ok(Exit::Ok)
+}
+
+fn password(args: &ServeArgs) -> anyhow::Result<Option<Password>> {
+    if let Some(file) = &args.admin_password_file {
+        return Ok(Some(Password::new(read(file)?)));
+    }
+    // Not an argument: those are seen by everybody on the machine.
+    match std::env::var("ADMIN_PASSWORD") {
+        Ok(password) if !password.is_empty() => Ok(Some(Password::new(password))),
+        _ => Ok(None),
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let file =
+        std::fs::File::open(path).with_context(|| format!("ADMIN_PASSWORD_FILE {}", path.display()))?;
+    let mut text = String::new();
+    file.take(LARGEST)
+        .read_to_string(&mut text)
+        .with_context(|| format!("ADMIN_PASSWORD_FILE {}", path.display()))?;
+    let text = text.trim_end_matches(['\r', '\n']);
+    if text.is_empty() {
+        return Err(Usage(format!("ADMIN_PASSWORD_FILE {} is empty", path.display())).into());
+    }
+    Ok(text.to_owned())
+}
+
+fn hash() -> anyhow::Result<Exit> {
+    if std::io::stdin().is_terminal() {
+        note("type the password, then Enter and Ctrl-D");
+    }
+    let mut text = String::new();
+    std::io::stdin().take(LARGEST).read_to_string(&mut text)?;
+    let hash = Password::new(text.trim_end_matches(['\r', '\n'])).hash()?;
+    writeln!(std::io::stdout(), "{hash}")?;
+    Ok(Exit::Ok)
+}

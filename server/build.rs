@@ -1,0 +1,41 @@
+//! Lists the files of `page/`, so that all of them are in the program.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() {
+    let root =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where this is")).join("page");
+    println!("cargo:rerun-if-changed={}", root.display());
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    files.sort();
+    let mut list = String::from("static FILES: &[File] = &[\n");
+    for file in &files {
+        println!("cargo:rerun-if-changed={}", file.display());
+        let name = file.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/");
+        writeln!(
+            list,
+            "    File {{ path: {name:?}, bytes: include_bytes!({:?}) }},",
+            file.display().to_string()
+        )
+        .expect("a string can be written to");
+    }
+    list.push_str("];\n");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write")).join("page.rs");
+    fs::write(out, list).expect("the list of the page's files can be written");
+}
+
+fn walk(dir: &Path, files: &mut Vec<PathBuf>) {
+    println!("cargo:rerun-if-changed={}", dir.display());
+    for entry in fs::read_dir(dir).expect("server/page is there").flatten() {
+        let path = entry.path();
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if path.is_dir() {
+            walk(&path, files);
+        } else if !hidden && path.extension().is_some_and(|kind| kind != "md") {
+            files.push(path);
+        }
+    }
+}

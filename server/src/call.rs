@@ -1,0 +1,387 @@
+//! One route: what it is called, who may, what it takes and what it answers, declared once. The declaration is served,
+//! enforced and described.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::answer::Answer;
+use crate::app::App;
+use crate::caller::{Caller, Scope, Via};
+use crate::checked::{Checked, Nothing, schema_of};
+use crate::origin;
+use crate::problem::{Code, Problem};
+
+/// The largest body: a site with thousands of columns.
+const LARGEST: usize = 4 << 20;
+/// How long a body may take to arrive.
+const ARRIVES: Duration = Duration::from_secs(30);
+/// How long an answer may take unless its route says more.
+const USUAL: Duration = Duration::from_secs(30);
+
+/// The number of a request, as the outermost layer gave it.
+#[derive(Clone, Debug)]
+pub struct RequestId(pub Arc<str>);
+
+/// Who connected.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
+/// A call of a route: who calls, and what he sent, read and checked.
+pub struct Call<P = Nothing, Q = Nothing, B = Empty> {
+    pub app: App,
+    pub caller: Caller,
+    pub request: RequestId,
+    pub peer: Peer,
+    pub headers: HeaderMap,
+    pub path: P,
+    pub query: Q,
+    pub body: B,
+}
+
+/// A kind of body.
+pub trait Input: Send + Sized + 'static {
+    /// What reads it; made once per route.
+    type Reader: Send + Sync + 'static;
+    fn reader() -> Self::Reader;
+    fn read(reader: &Self::Reader, headers: &HeaderMap, bytes: Bytes) -> Result<Self, Problem>;
+    /// `requestBody` of OpenAPI; null: none.
+    fn describe() -> Value;
+}
+
+/// No body.
+pub struct Empty;
+
+impl Input for Empty {
+    type Reader = ();
+
+    fn reader() {}
+
+    fn read((): &(), _: &HeaderMap, _: Bytes) -> Result<Empty, Problem> {
+        Ok(Empty)
+    }
+
+    fn describe() -> Value {
+        Value::Null
+    }
+}
+
+/// JSON that must be there.
+pub struct Sent<T>(pub T);
+
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Sent<T> {
+    type Reader = Checked<T>;
+
+    fn reader() -> Checked<T> {
+        Checked::new()
+    }
+
+    fn read(reader: &Checked<T>, headers: &HeaderMap, bytes: Bytes) -> Result<Sent<T>, Problem> {
+        is_json(headers)?;
+        reader.value(parse(&bytes)?).map(Sent)
+    }
+
+    fn describe() -> Value {
+        serde_json::json!({ "required": true, "content": { "application/json": { "schema": schema_of::<T>() } } })
+    }
+}
+
+/// JSON that may be left out.
+pub struct Perhaps<T>(pub T);
+
+impl<T: DeserializeOwned + JsonSchema + Default + Send + 'static> Input for Perhaps<T> {
+    type Reader = Checked<T>;
+
+    fn reader() -> Checked<T> {
+        Checked::new()
+    }
+
+    fn read(reader: &Checked<T>, headers: &HeaderMap, bytes: Bytes) -> Result<Perhaps<T>, Problem> {
+        if bytes.is_empty() {
+            return Ok(Perhaps(T::default()));
+        }
+        is_json(headers)?;
+        reader.value(parse(&bytes)?).map(Perhaps)
+    }
+
+    fn describe() -> Value {
+        serde_json::json!({ "required": false, "content": { "application/json": { "schema": schema_of::<T>() } } })
+    }
+}
+
+/// The kind of a body, without its parameters.
+pub fn kind_of(headers: &HeaderMap) -> String {
+    let text = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    text.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
+}
+
+fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
+    match kind_of(headers).as_str() {
+        "application/json" => Ok(()),
+        other => {
+            let words = format!("send application/json, not `{}`", other.escape_debug());
+            Err(Problem::new(Code::UnsupportedMediaType, words))
+        }
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, Problem> {
+    serde_json::from_slice(bytes).map_err(|error| Problem::new(Code::NotJson, error.to_string()))
+}
+
+/// What is said of a route beside its types.
+#[derive(Clone, Debug)]
+pub struct Route {
+    pub method: Method,
+    pub path: &'static str,
+    /// None: everybody.
+    pub scope: Option<Scope>,
+    pub tag: &'static str,
+    pub about: &'static str,
+    /// Problems of its own, besides those that follow from its inputs.
+    pub may: Vec<Code>,
+    pub within: Option<Duration>,
+    pub idempotent: bool,
+}
+
+macro_rules! methods {
+    ($($name:ident $method:ident;)+) => {$(
+        pub fn $name(path: &'static str, scope: impl Into<Option<Scope>>, about: &'static str) -> Route {
+            Route::new(Method::$method, path, scope.into(), about)
+        }
+    )+};
+}
+
+impl Route {
+    fn new(method: Method, path: &'static str, scope: Option<Scope>, about: &'static str) -> Route {
+        Route { method, path, scope, tag: "", about, may: Vec::new(), within: Some(USUAL), idempotent: false }
+    }
+
+    methods! {
+        get GET;
+        post POST;
+        put PUT;
+        delete DELETE;
+    }
+
+    /// Problems of its own.
+    pub fn may(mut self, codes: &[Code]) -> Route {
+        self.may.extend_from_slice(codes);
+        self
+    }
+
+    /// It asks a remote site, politely: that takes its time.
+    pub fn asks_a_site(mut self) -> Route {
+        self.within = Some(Duration::from_secs(180));
+        self.may(&[Code::Upstream, Code::Timeout])
+    }
+
+    /// It goes on as long as somebody listens.
+    pub fn lasting(mut self) -> Route {
+        self.within = None;
+        self
+    }
+
+    /// It heeds `Idempotency-Key`.
+    pub fn idempotent(mut self) -> Route {
+        self.idempotent = true;
+        self.may(&[Code::InProgress, Code::KeyReused])
+    }
+}
+
+/// A route with what its types say.
+pub struct Operation {
+    pub route: Route,
+    pub path: Value,
+    pub query: Value,
+    pub body: Value,
+    pub status: u16,
+    pub content: Value,
+    pub tagged: bool,
+}
+
+/// All routes, as they are added.
+pub struct Routes {
+    pub router: Router<App>,
+    pub operations: Vec<Operation>,
+    pub schemas: SchemaGenerator,
+    tag: &'static str,
+}
+
+impl Routes {
+    pub fn new() -> Routes {
+        let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        Routes { router: Router::new(), operations: Vec::new(), schemas: settings.into_generator(), tag: "" }
+    }
+
+    /// The chapter of the routes that follow.
+    pub fn tag(&mut self, tag: &'static str) -> &mut Routes {
+        self.tag = tag;
+        self
+    }
+
+    /// Adds a route.
+    pub fn add<P, Q, B, A, F, Fut>(&mut self, mut route: Route, handler: F) -> &mut Routes
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        Q: DeserializeOwned + JsonSchema + Send + 'static,
+        B: Input,
+        A: Answer,
+        F: Fn(Call<P, Q, B>) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<A, Problem>> + Send,
+    {
+        route.tag = self.tag;
+        self.operations.push(Operation {
+            path: schema_of::<P>().into(),
+            query: schema_of::<Q>().into(),
+            body: B::describe(),
+            status: A::STATUS,
+            content: A::content(&mut self.schemas),
+            tagged: A::TAGGED && route.method == Method::GET,
+            route: route.clone(),
+        });
+        let readers = Arc::new((Checked::<P>::new(), Checked::<Q>::new(), B::reader()));
+        let path = route.path;
+        let filter = MethodFilter::try_from(route.method.clone()).unwrap_or(MethodFilter::GET);
+        let route = Arc::new(route);
+        let serve = move |State(app): State<App>, request: Request| {
+            let (route, readers, handler) = (route.clone(), readers.clone(), handler.clone());
+            async move {
+                let limit = route.within;
+                let work = answer(app, &route, &readers.0, &readers.1, &readers.2, request, handler);
+                let done = match limit {
+                    None => work.await,
+                    Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+                        Err(Problem::new(Code::Timeout, format!("not done within {} s", limit.as_secs())))
+                    }),
+                };
+                done.unwrap_or_else(IntoResponse::into_response)
+            }
+        };
+        let router = std::mem::take(&mut self.router);
+        self.router = router.route(path, on(filter, serve));
+        self
+    }
+}
+
+async fn answer<P, Q, B, A, F, Fut>(
+    app: App,
+    route: &Route,
+    path: &Checked<P>,
+    query: &Checked<Q>,
+    body: &B::Reader,
+    request: Request,
+    handler: F,
+) -> Result<Response, Problem>
+where
+    P: DeserializeOwned + JsonSchema,
+    Q: DeserializeOwned + JsonSchema,
+    B: Input,
+    A: Answer,
+    F: Fn(Call<P, Q, B>) -> Fut,
+    Fut: Future<Output = Result<A, Problem>>,
+{
+    let (mut parts, sent) = request.into_parts();
+    let (id, peer) = extensions(&parts);
+    // First who, then what: nobody learns by a 404 what there is.
+    let caller = app.auth.who(&app.engine, &parts.headers, peer.0.ip()).await?;
+    origin::same_origin(&parts.method, &parts.headers, caller.via == Via::Session)?;
+    if let Some(scope) = route.scope {
+        caller.needs(scope).map_err(|problem| match problem.code {
+            Code::Unauthenticated => app.auth.challenge(problem, &parts.headers),
+            _ => problem,
+        })?;
+    }
+    let path = {
+        let raw = RawPathParams::from_request_parts(&mut parts, &app).await;
+        let raw = raw.map_err(|error| Problem::invalid("path", error.body_text()))?;
+        path.pairs(raw.iter().map(|(name, value)| (name.into(), value.into())))?
+    };
+    let pairs: Vec<(String, String)> = serde_urlencoded::from_str(parts.uri.query().unwrap_or(""))
+        .map_err(|error| Problem::invalid("query", error.to_string()))?;
+    let query = query.pairs(pairs.into_iter().map(|(name, value)| (name.into(), value.into())))?;
+    let bytes = receive(sent).await?;
+    let print = route.idempotent.then(|| print_of(route, &parts, &bytes));
+    let body = B::read(body, &parts.headers, bytes)?;
+    let mut call =
+        Call { app: app.clone(), caller, request: id, peer, headers: parts.headers, path, query, body };
+    let known_tag = call.headers.remove(header::IF_NONE_MATCH);
+    let _ = print;
+    let done = handler(call).await?.write()?;
+    match A::TAGGED && route.method == Method::GET {
+        true => tag(done, known_tag).await,
+        false => Ok(done),
+    }
+}
+
+/// What tells one request with a key from another.
+fn print_of(route: &Route, parts: &Parts, body: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in [route.method.as_str().as_bytes(), parts.uri.path().as_bytes(), body] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+fn extensions(parts: &Parts) -> (RequestId, Peer) {
+    let id = parts.extensions.get::<RequestId>().cloned().unwrap_or(RequestId("-".into()));
+    // Nobody is who is not known to have connected.
+    let peer = parts.extensions.get::<Peer>().copied().unwrap_or(Peer(([0, 0, 0, 0], 0).into()));
+    (id, peer)
+}
+
+async fn receive(body: Body) -> Result<Bytes, Problem> {
+    let body = Limited::new(body, LARGEST).collect();
+    match tokio::time::timeout(ARRIVES, body).await {
+        Err(_) => Err(Problem::new(Code::NotJson, "the body did not arrive in time")),
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(Problem::new(Code::TooLarge, format!("a body has at most {} MB", LARGEST >> 20)))
+        }
+        Ok(Err(_)) => Err(Problem::new(Code::NotJson, "the body broke off")),
+    }
+}
+
+/// Adds the tag of an answer, or says that the copy somebody has is still good.
+async fn tag(answer: Response, known: Option<HeaderValue>) -> Result<Response, Problem> {
+    let (mut parts, body) = answer.into_parts();
+    let bytes = body.collect().await.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+    let bytes = bytes.to_bytes();
+    let hash: [u8; 32] = Sha256::digest(&bytes).into();
+    let tag: String = hash[..12].iter().map(|byte| format!("{byte:02x}")).collect();
+    let tag = format!("\"{tag}\"");
+    let value =
+        HeaderValue::from_str(&tag).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+    parts.headers.insert(header::ETAG, value);
+    let known = known.as_ref().and_then(|known| known.to_str().ok()).unwrap_or("");
+    let same = known.split(',').any(|one| {
+        let one = one.trim();
+        one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag
+    });
+    if same {
+        parts.status = StatusCode::NOT_MODIFIED;
+        parts.headers.remove(header::CONTENT_TYPE);
+        return Ok(Response::from_parts(parts, Body::empty()));
+    }
+    Ok(Response::from_parts(parts, Body::from(bytes)))
+}

@@ -1,0 +1,31 @@
+//! The REST API, the live events and the admin page, as a thin layer over [`dibao::Engine`]: no logic of its own.
+//!
+//! [`Server::bind`] checks the options and takes the address, [`Server::run`] serves until it is told to stop; timer and
+//! workers are the caller's. Every route is declared once, in `routes/`, with its scope, its inputs and its answers: the
+//! declaration is what is served, what is checked, and what [`openapi`] describes.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod app;
+mod auth;
+mod call;
+mod caller;
+mod checked;
+mod error;
+mod events;
+mod listen;
+mod metrics;
+mod openapi;
+mod origin;
+mod page;
+mod paging;
+mod problem;
+mod routes;
+mod session;
+mod throttle;
+
+pub use app::{Options, Server};
+pub use auth::Password;
+pub use caller::Scope;
+pub use error::ServerError;
+pub use openapi::openapi;

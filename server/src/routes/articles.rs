@@ -1,0 +1,82 @@
+//! Articles: to read, with the origin of every field, and the files beside them.
+//!
+//! Page and attachments come from elsewhere and are hostile: they are only ever saved, under a policy that runs nothing.
+
+use axum::body::Body;
+use dibao::model::Article;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::answer::{Download, Shown, Text};
+use crate::call::{Call, Route, Routes};
+use crate::caller::Scope;
+use crate::problem::Problem;
+
+/// An article by its number.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Id {
+    #[schemars(range(min = 1))]
+    id: i64,
+}
+
+/// A file of an article.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    #[schemars(range(min = 1))]
+    id: i64,
+    /// Which, from 0.
+    #[schemars(range(min = 0, max = 100_000))]
+    n: u32,
+}
+
+pub fn add(routes: &mut Routes) {
+    routes
+        .add(
+            Route::get("/admin/api/articles/{id}", Scope::Read, "An article with the origin of every field"),
+            show,
+        )
+        .add(Route::get("/admin/api/articles/{id}/text", Scope::Read, "Its whole text"), text)
+        .add(Route::get("/admin/api/articles/{id}/raw", Scope::Read, "The page as it came, to be saved"), raw)
+        .add(
+            Route::get("/admin/api/articles/{id}/attachments/{n}", Scope::Read, "A file of it, to be saved"),
+            file,
+        );
+}
+
+async fn find<Q, B>(call: &Call<Id, Q, B>) -> Result<Article, Problem> {
+    let id = call.path.id;
+    call.app.engine.store().article(id).await?.ok_or_else(|| Problem::not_found("article", id))
+}
+
+async fn show(call: Call<Id>) -> Result<Shown<Article>, Problem> {
+    Ok(Shown(find(&call).await?))
+}
+
+async fn text(call: Call<Id>) -> Result<Text, Problem> {
+    let article = find(&call).await?;
+    let Some(path) = article.text_path else { return Ok(Text(article.content_text)) };
+    let bytes = call.app.engine.files().read(&path).await?;
+    Ok(Text(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+async fn raw(call: Call<Id>) -> Result<Download, Problem> {
+    let article = find(&call).await?;
+    let path = article.raw_html_path.ok_or_else(|| Problem::not_found("page of article", article.id))?;
+    let bytes = call.app.engine.files().read(&path).await?;
+    let size = Some(bytes.len() as u64);
+    Ok(Download { name: format!("article-{}.html.txt", article.id), body: Body::from(bytes), size })
+}
+
+async fn file(call: Call<File>) -> Result<Download, Problem> {
+    let File { id, n } = call.path;
+    let article = call.app.engine.store().article(id).await?;
+    let article = article.ok_or_else(|| Problem::not_found("article", id))?;
+    let files = article.attachments;
+    let file = files.into_iter().nth(n as usize).ok_or_else(|| Problem::not_found("attachment", n))?;
+    let path = file.file_path.ok_or_else(|| Problem::not_found("file of attachment", n))?;
+    let bytes = call.app.engine.files().read(&path).await?;
+    let size = Some(bytes.len() as u64);
+    Ok(Download { name: file.filename, body: Body::from(bytes), size })
+}

@@ -1,0 +1,60 @@
+//! All routes, by chapter. Each file declares its own.
+
+mod articles;
+mod hosts;
+mod jobs;
+mod session;
+mod sites;
+mod watch;
+
+use std::collections::HashSet;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+
+use crate::app::App;
+use crate::call::Routes;
+use crate::{openapi, page};
+
+/// The routes as they are declared.
+pub fn list() -> Routes {
+    let mut routes = Routes::new();
+    session::add(routes.tag("session"));
+    sites::add(routes.tag("sites and targets"));
+    articles::add(routes.tag("articles"));
+    jobs::add(routes.tag("jobs"));
+    hosts::add(routes.tag("hosts"));
+    watch::add(routes.tag("watching"));
+    routes
+}
+
+/// The router of everything, the document that describes it, and the patterns of its routes.
+pub fn all() -> (Router<App>, String, HashSet<&'static str>) {
+    let mut routes = list();
+    let document = openapi::describe(&mut routes);
+    let patterns = routes.operations.iter().map(|operation| operation.route.path).collect();
+    let router = routes
+        .router
+        .route("/", get(|| async { Redirect::temporary("/admin/") }))
+        .route("/admin", get(|| async { Redirect::permanent("/admin/") }))
+        .route("/admin/", get(file))
+        .route("/admin/{*path}", get(file))
+        .fallback(nothing);
+    (router, document, patterns)
+}
+
+/// A file of the page.
+async fn file(request: Request) -> Response {
+    let path = request.uri().path().strip_prefix("/admin/").unwrap_or("");
+    // What is not a route of the API is no file of the page either.
+    if path.starts_with("api/") {
+        return nothing().await;
+    }
+    page::serve(path, request.headers())
+}
+
+async fn nothing() -> Response {
+    crate::problem::Problem::new(crate::problem::Code::NotFound, "there is no such address").into_response()
+}
