@@ -70,8 +70,8 @@ pub use clock::{Clock, Entropy, Steady, Timestamp};
 pub use crawl::{CrawlEvent, Report};
 pub use engine::{
     CRAWL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Desk, Discovered, Engine, EngineBuilder,
-    FoundColumn, HostDetail, HostLine, KnownRobots, Lookup, Streamed, TargetSettings, TrialRequest, crawl_job,
-    crawl_lane,
+    FoundColumn, HostDetail, HostLine, KnownRobots, Lookup, Streamed, TargetSettings, TrialRequest,
+    crawl_job, crawl_lane,
 };
 pub use error::{Error, ErrorClass};
 pub use refusal::Refusal;

@@ -12,6 +12,9 @@ use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
+use dibao::Desk;
+use dibao::config::SiteConfig;
+use dibao::desk::Actor;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -53,6 +56,14 @@ pub struct Call<P = Nothing, Q = Nothing, B = Empty> {
     pub path: P,
     pub query: Q,
     pub body: B,
+}
+
+impl<P, Q, B> Call<P, Q, B> {
+    /// The desk, at which this caller acts.
+    pub fn desk(&self) -> Desk {
+        let via = if self.caller.via == Via::Session { "page" } else { "api" };
+        self.app.engine.desk(Actor::new(self.caller.name.clone(), via).request(self.request.0.to_string()))
+    }
 }
 
 /// A kind of body.
@@ -122,6 +133,37 @@ impl<T: DeserializeOwned + JsonSchema + Default + Send + 'static> Input for Perh
 
     fn describe() -> Value {
         serde_json::json!({ "required": false, "content": { "application/json": { "schema": schema_of::<T>() } } })
+    }
+}
+
+/// The text of a site file, as YAML or JSON. What is wrong with it is said by its own reader, with line and key.
+pub struct SiteText(pub String);
+
+impl Input for SiteText {
+    type Reader = ();
+
+    fn reader() {}
+
+    fn read((): &(), headers: &HeaderMap, bytes: Bytes) -> Result<SiteText, Problem> {
+        let kind = kind_of(headers);
+        if !matches!(
+            kind.as_str(),
+            "application/json" | "application/yaml" | "text/yaml" | "application/x-yaml"
+        ) {
+            return Err(Problem::new(
+                Code::UnsupportedMediaType,
+                "send application/yaml or application/json",
+            ));
+        }
+        let text = String::from_utf8(bytes.to_vec());
+        text.map(SiteText).map_err(|_| Problem::new(Code::NotJson, "the text is not UTF-8"))
+    }
+
+    fn describe() -> Value {
+        serde_json::json!({ "required": true, "content": {
+            "application/json": { "schema": schema_of::<SiteConfig>() },
+            "application/yaml": { "schema": { "type": "string" } },
+        } })
     }
 }
 

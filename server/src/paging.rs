@@ -68,6 +68,19 @@ impl<T> Page<T> {
         }
     }
 
+    /// A page of the desk.
+    pub fn shown<U>(page: dibao::desk::Page<U>, show: impl FnMut(U) -> T) -> Page<T> {
+        Page {
+            count: page.items.len(),
+            total: page.total,
+            total_exact: page.total_exact,
+            limit: page.limit,
+            offset: page.offset,
+            items: page.items.into_iter().map(show).collect(),
+            cursor: page.cursor,
+        }
+    }
+
     /// One page of everything.
     pub fn cut<U>(asked: Asked, all: Vec<U>, mut show: impl FnMut(U) -> T) -> Page<T> {
         let total = all.len() as u64;
@@ -92,7 +105,7 @@ macro_rules! list_query {
             #[schemars(range(min = 0, max = 1_000_000_000))]
             pub offset: Option<u64>,
             /// `cursor` of the page before, in place of `offset`.
-            #[schemars(length(min = 1, max = 64))]
+            #[schemars(length(min = 1, max = 500))]
             pub cursor: Option<String>,
         }
 

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use dibao::config::ConfigError;
 use dibao::store::StoreError;
-use dibao::{Error, ErrorClass};
+use dibao::{Error, ErrorClass, Refusal};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -189,15 +189,16 @@ impl IntoResponse for Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
+        // What somebody asked for and cannot have; the rest is trouble that nobody asked for.
+        if let Some(refusal) = error.refusal() {
+            return refusal.into();
+        }
         match error {
-            Error::Config(error) => (*error).into(),
-            Error::Store(error) => error.into(),
-            Error::Busy(_) => Problem::new(Code::Busy, error.to_string()),
+            Error::Store(error) => trouble(&error),
             error => {
                 let code = match error.class() {
-                    ErrorClass::Config => Code::Invalid,
+                    ErrorClass::Config | ErrorClass::Adapter => Code::Invalid,
                     ErrorClass::Storage => Code::Storage,
-                    ErrorClass::Adapter => Code::Invalid,
                     ErrorClass::Busy => Code::Busy,
                     ErrorClass::Interrupted => Code::Timeout,
                     _ => Code::Upstream,
@@ -208,49 +209,46 @@ impl From<Error> for Problem {
     }
 }
 
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let words = refusal.to_string();
+        let code = match (&refusal, refusal.code()) {
+            (Refusal::NotFound { .. }, _) => Code::NotFound,
+            (Refusal::Builtin { .. }, _) => Code::Builtin,
+            (_, "active") => Code::Active,
+            (_, "disabled") => Code::Disabled,
+            (_, "idempotency") => Code::KeyReused,
+            (Refusal::Conflict { .. }, _) => Code::Conflict,
+            _ => Code::Invalid,
+        };
+        let problem = Problem::new(code, words);
+        match refusal.field().filter(|field| !field.is_empty()) {
+            Some(field) => Problem { field: Some(field.to_owned()), ..problem },
+            None => problem,
+        }
+    }
+}
+
 impl From<ConfigError> for Problem {
     fn from(error: ConfigError) -> Problem {
-        let words = error.to_string();
-        match error {
-            ConfigError::UnknownColumn { .. } => Problem::new(Code::NotFound, words),
-            ConfigError::Refused { message, .. } if message == "is not stored here" => {
-                Problem::new(Code::NotFound, words)
-            }
-            ConfigError::Refused { message, .. } if message == "is switched off" => {
-                Problem::new(Code::Disabled, words)
-            }
-            ConfigError::Syntax { place, .. }
-            | ConfigError::UnknownKey { place, .. }
-            | ConfigError::Invalid { place, .. }
-                if !place.path.is_empty() =>
-            {
-                Problem::invalid(place.path, words)
-            }
-            _ => Problem::new(Code::Invalid, words),
-        }
+        Error::from(error).into()
     }
 }
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Problem {
-        let words = error.to_string();
-        match error {
-            StoreError::Missing { .. } => Problem::new(Code::NotFound, words),
-            StoreError::Taken { .. } => Problem::new(Code::Conflict, words),
-            StoreError::Refused { .. } | StoreError::Outside { .. } => Problem::new(Code::Invalid, words),
-            StoreError::Bug { .. } | StoreError::Sql { .. } | StoreError::Value { .. } => {
-                // Paths and statements are for the log, not for everybody who may read.
-                tracing::error!(error = words, "the store failed");
-                Problem::new(
-                    Code::Internal,
-                    "the store failed; the log has the reason under this request's id",
-                )
-            }
-            _ => {
-                tracing::error!(error = words, "the store failed");
-                Problem::new(Code::Storage, "the store cannot be used now; the log has the reason")
-            }
+        Error::from(error).into()
+    }
+}
+
+/// Paths and statements are for the log, not for everybody who may read.
+fn trouble(error: &StoreError) -> Problem {
+    tracing::error!(%error, "the store failed");
+    match error {
+        StoreError::Bug { .. } | StoreError::Sql { .. } | StoreError::Value { .. } => {
+            Problem::new(Code::Internal, "the store failed; the log has the reason")
         }
+        _ => Problem::new(Code::Storage, "the store cannot be used now; the log has the reason"),
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Entry {
 }
 
 /// How a file stands to its pin.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum PinState {
     /// The bytes are the approved ones.

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 /// A hint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Advice {
     /// Does not change with the wording.
     pub code: &'static str,

@@ -79,7 +79,7 @@ pub struct TargetQuery {
 }
 
 /// A department of the operator's own (S2-13).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Department {
     /// Its number.
     pub dept_id: i64,
@@ -94,7 +94,7 @@ pub struct Department {
 }
 
 /// What is said of a department; for a new one only the name is needed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DepartmentEdit {
     /// A number of the operator's own for a new one; none: the next.
@@ -120,7 +120,7 @@ pub struct RunAsk {
 }
 
 /// What became of one of many.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct BulkOutcome {
     /// Which: a code or number.
     pub name: String,
@@ -130,7 +130,7 @@ pub struct BulkOutcome {
 }
 
 /// What became of one of many.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum BulkAct {
     /// A job was put in line.
@@ -150,7 +150,7 @@ pub enum BulkAct {
 }
 
 /// How a target's pages are read, in layers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ParserView {
     /// Code of the target.
     pub target: String,
@@ -179,7 +179,7 @@ pub struct LogQuery {
 }
 
 /// A request that was made (S2-12).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct LogRow {
     /// Its number.
     pub id: i64,
@@ -195,7 +195,7 @@ pub struct LogRow {
 }
 
 /// Something that keeps failing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AlertRow {
     /// Code of the target, or the key or lane of other work.
     pub subject: String,
@@ -224,7 +224,7 @@ pub struct AuditQuery {
 }
 
 /// A change that somebody made, or was refused.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AuditRow {
     /// Its number.
     pub id: i64,

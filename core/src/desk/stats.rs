@@ -11,7 +11,7 @@ use crate::clock::Timestamp;
 pub type JobCounts = BTreeMap<String, u64>;
 
 /// The dashboard in one answer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Overview {
     /// When it was counted.
     pub at: Timestamp,
@@ -50,7 +50,7 @@ pub struct Overview {
 }
 
 /// What happened in an hour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct HourCount {
     /// Its beginning.
     pub from: Timestamp,
@@ -63,7 +63,7 @@ pub struct HourCount {
 }
 
 /// A day of articles.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct DayCount {
     /// `YYYY-MM-DD` in the engine's zone.
     pub day: String,
@@ -74,7 +74,7 @@ pub struct DayCount {
 }
 
 /// Articles of a site.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SiteCount {
     /// Its code.
     pub site: String,
@@ -95,7 +95,7 @@ pub struct SiteCount {
 }
 
 /// Articles of a department.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct DeptCount {
     /// Its number; none: articles without a department.
     pub dept_id: Option<i64>,
@@ -114,7 +114,7 @@ pub struct DeptCount {
 }
 
 /// How a target or site is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pulse {
     /// Its last run went well.
@@ -128,7 +128,7 @@ pub enum Pulse {
 }
 
 /// How fresh a site is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Freshness {
     /// Its code.
     pub site: String,
@@ -149,7 +149,7 @@ pub struct Freshness {
 }
 
 /// A run of a target.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RunRow {
     /// Its number.
     pub id: i64,
@@ -167,7 +167,7 @@ pub struct RunRow {
 }
 
 /// How a target is doing, and what could be done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TargetHealth {
     /// Code of the target.
     pub target: String,
@@ -188,7 +188,7 @@ pub struct TargetHealth {
 }
 
 /// What is wrong with a target.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Trouble {
     /// The first failure after the last good run.
     pub since: Timestamp,

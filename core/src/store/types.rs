@@ -34,7 +34,7 @@ pub struct RunOptions {
 }
 
 /// What came of a run so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct RunCounts {
     /// Rows seen on list pages.

@@ -3,14 +3,16 @@
 //! Page and attachments come from elsewhere and are hostile: they are only ever saved, under a policy that runs nothing.
 
 use axum::body::Body;
+use dibao::desk::Department;
 use dibao::model::Article;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::answer::{Download, Shown, Text};
-use crate::call::{Call, Route, Routes};
+use crate::answer::{Done, Download, Shown, Text};
+use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
-use crate::problem::Problem;
+use crate::checked::Nothing;
+use crate::problem::{Code, Problem};
 
 /// An article by its number.
 #[derive(Deserialize, JsonSchema)]
@@ -31,8 +33,41 @@ pub struct File {
     n: u32,
 }
 
+/// Articles by their numbers.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ids {
+    #[schemars(length(min = 1, max = 1000), inner(range(min = 1)))]
+    ids: Vec<i64>,
+}
+
+/// How many are gone.
+#[derive(Serialize, JsonSchema)]
+pub struct Deleted {
+    deleted: u64,
+}
+
+/// An article with its department.
+#[derive(Serialize, JsonSchema)]
+pub struct Whole {
+    #[serde(flatten)]
+    article: Article,
+    department: Option<Department>,
+}
+
 pub fn add(routes: &mut Routes) {
     routes
+        .add(Route::delete("/admin/api/articles/{id}", Scope::Admin, "Removes it with its files"), remove)
+        .add(
+            Route::post(
+                "/admin/api/articles/bulk-delete",
+                Scope::Admin,
+                "Removes many with their files, all or none",
+            )
+            .may(&[Code::NotFound])
+            .idempotent(),
+            remove_many,
+        )
         .add(
             Route::get("/admin/api/articles/{id}", Scope::Read, "An article with the origin of every field"),
             show,
@@ -50,8 +85,21 @@ async fn find<Q, B>(call: &Call<Id, Q, B>) -> Result<Article, Problem> {
     call.app.engine.store().article(id).await?.ok_or_else(|| Problem::not_found("article", id))
 }
 
-async fn show(call: Call<Id>) -> Result<Shown<Article>, Problem> {
-    Ok(Shown(find(&call).await?))
+async fn show(call: Call<Id>) -> Result<Shown<Whole>, Problem> {
+    let (article, department) = call.desk().article(call.path.id).await?;
+    Ok(Shown(Whole { article, department }))
+}
+
+async fn remove(call: Call<Id>) -> Result<Done, Problem> {
+    call.desk().delete_article(call.path.id).await?;
+    call.app.events.changed("article", call.path.id);
+    Ok(Done)
+}
+
+async fn remove_many(call: Call<Nothing, Nothing, Sent<Ids>>) -> Result<Shown<Deleted>, Problem> {
+    let deleted = call.desk().delete_articles(call.body.0.ids.clone()).await?;
+    call.app.events.changed("article", &call.body.0.ids);
+    Ok(Shown(Deleted { deleted }))
 }
 
 async fn text(call: Call<Id>) -> Result<Text, Problem> {

@@ -104,6 +104,7 @@ async fn cancel(call: Call<Id>) -> Result<Shown<Stands>, Problem> {
     if job.state.is_end() {
         return Err(over(&job));
     }
+    call.desk().note("job.cancel", &job.id.to_string(), "ok", serde_json::Value::Null).await?;
     stands(job.id, call.app.engine.queue().cancel(job.id).await?)
 }
 
@@ -112,6 +113,7 @@ async fn retry(call: Call<Id>) -> Result<Shown<Stands>, Problem> {
     if job.state.is_running() || job.state == JobState::Done {
         return Err(over(&job));
     }
+    call.desk().note("job.retry", &job.id.to_string(), "ok", serde_json::Value::Null).await?;
     stands(job.id, call.app.engine.queue().retry(job.id).await?)
 }
 

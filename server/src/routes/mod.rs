@@ -1,10 +1,14 @@
 //! All routes, by chapter. Each file declares its own.
 
+mod adapters;
 mod articles;
+mod departments;
 mod hosts;
 mod jobs;
+mod numbers;
 mod session;
 mod sites;
+mod targets;
 mod watch;
 
 use std::collections::HashSet;
@@ -22,10 +26,14 @@ use crate::{openapi, page};
 pub fn list() -> Routes {
     let mut routes = Routes::new();
     session::add(routes.tag("session"));
-    sites::add(routes.tag("sites and targets"));
+    sites::add(routes.tag("sites"));
+    targets::add(routes.tag("targets"));
     articles::add(routes.tag("articles"));
+    departments::add(routes.tag("departments"));
     jobs::add(routes.tag("jobs"));
     hosts::add(routes.tag("hosts"));
+    numbers::add(routes.tag("numbers"));
+    adapters::add(routes.tag("adapters"));
     watch::add(routes.tag("watching"));
     routes
 }

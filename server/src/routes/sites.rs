@@ -1,14 +1,14 @@
-//! Sites and their targets.
+//! Sites: to look at, make, change, switch, remove.
 
-use std::collections::HashMap;
-
-use dibao::model::{Site, Target};
-use dibao::{CrawlJob, Timestamp};
+use dibao::config::export_site;
+use dibao::desk::SiteRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::answer::{Shown, Taken};
-use crate::call::{Call, Perhaps, Route, Routes};
+use super::targets::TargetShown;
+use crate::answer::{Done, Made, Shown};
+use crate::call::{Call, Route, Routes, Sent, SiteText};
 use crate::caller::Scope;
 use crate::checked::Nothing;
 use crate::paging::{Page, list_query};
@@ -19,7 +19,14 @@ use crate::problem::{Code as Kind, Problem};
 #[serde(deny_unknown_fields)]
 pub struct Code {
     #[schemars(length(min = 1, max = 200))]
-    code: String,
+    pub code: String,
+}
+
+/// On or off.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Toggle {
+    pub enabled: bool,
 }
 
 list_query! {
@@ -46,136 +53,106 @@ pub struct SiteShown {
     respect_robots: bool,
     concurrency: u32,
     hosts: Vec<String>,
+    /// `yaml`: made from a file; `admin`: made by hand.
+    managed_by: String,
+    crawl_plan: Option<Value>,
+    /// What was set by hand: imports leave it alone.
+    operator_set: Vec<String>,
     targets: Vec<TargetShown>,
 }
 
-/// A target.
+/// A site file.
 #[derive(Serialize, JsonSchema)]
-pub struct TargetShown {
-    code: String,
-    site: String,
-    name: String,
-    entry_url: String,
-    channel_name: Option<String>,
-    channel_path: Option<String>,
-    content_category: Option<String>,
-    content_subcategory: Option<String>,
-    schedule: Option<String>,
-    enabled: bool,
-    site_enabled: bool,
-    has_override: bool,
-    last_crawled_at: Option<Timestamp>,
-    last_article_time: Option<Timestamp>,
+pub struct Exported {
+    yaml: String,
 }
 
 pub fn add(routes: &mut Routes) {
+    use Scope::{Admin, Read};
+    let made = [Kind::Conflict];
     routes
-        .add(Route::get("/admin/api/sites", Scope::Read, "Sites with their targets"), sites)
-        .add(Route::get("/admin/api/sites/{code}", Scope::Read, "One site"), site);
-    for (path, about) in [
-        ("/admin/api/targets/{code}/run", "Puts a crawl of the target in line"),
-        ("/api/sources/{code}/fetch", "The same, under its older name"),
-    ] {
-        let route = Route::post(path, Scope::Run, about).may(&[Kind::Active, Kind::Disabled]).idempotent();
-        routes.add(route, run);
-    }
+        .add(Route::get("/admin/api/sites", Read, "Sites with their targets"), sites)
+        .add(Route::post("/admin/api/sites", Admin, "Makes a site of a site file").may(&made), create)
+        .add(Route::get("/admin/api/sites/{code}", Read, "One site"), site)
+        .add(
+            Route::put("/admin/api/sites/{code}", Admin, "Changes settings; null takes one back").may(&made),
+            update,
+        )
+        .add(
+            Route::delete("/admin/api/sites/{code}", Admin, "Removes it with targets and articles")
+                .may(&[Kind::Active, Kind::Busy]),
+            remove,
+        )
+        .add(Route::get("/admin/api/sites/{code}/export", Admin, "Its site file"), export)
+        .add(Route::post("/admin/api/sites/{code}/toggle", Admin, "Switches it on or off"), toggle);
 }
 
-fn target(site: &Site, target: Target) -> TargetShown {
-    TargetShown {
-        code: target.code,
-        site: site.code.clone(),
-        name: target.name,
-        entry_url: target.entry_url,
-        channel_name: target.channel_name,
-        channel_path: target.channel_path,
-        content_category: target.content_category,
-        content_subcategory: target.content_subcategory,
-        schedule: target.schedule,
-        enabled: target.enabled,
-        site_enabled: site.enabled,
-        has_override: target.parser_override.is_some(),
-        last_crawled_at: target.last_crawled_at,
-        last_article_time: target.last_article_time,
-    }
-}
-
-fn shown(site: Site, targets: Vec<TargetShown>) -> SiteShown {
-    SiteShown {
-        code: site.code,
-        name: site.name,
-        base_url: site.base_url,
-        adapter: site.adapter,
-        strategy: site.strategy,
-        schedule: site.schedule,
-        enabled: site.enabled,
-        respect_robots: site.respect_robots,
-        concurrency: site.concurrency,
-        hosts: site.hosts,
-        targets,
+impl From<SiteRow> for SiteShown {
+    fn from(row: SiteRow) -> SiteShown {
+        let site = row.site;
+        SiteShown {
+            code: site.code,
+            name: site.name,
+            base_url: site.base_url,
+            adapter: site.adapter,
+            strategy: site.strategy,
+            schedule: site.schedule,
+            enabled: site.enabled,
+            respect_robots: site.respect_robots,
+            concurrency: site.concurrency,
+            hosts: site.hosts,
+            managed_by: row.managed_by,
+            crawl_plan: row.crawl_plan,
+            operator_set: row.operator_set,
+            targets: row.targets.into_iter().map(TargetShown::from).collect(),
+        }
     }
 }
 
 async fn sites(call: Call<Nothing, Sites>) -> Result<Shown<Page<SiteShown>>, Problem> {
     let asked = call.query.page()?;
-    let store = call.app.engine.store();
-    let mut all = store.sites().await?;
-    all.retain(|site| call.query.enabled.is_none_or(|enabled| site.enabled == enabled));
+    let mut all = call.desk().sites().await?;
+    all.retain(|row| call.query.enabled.is_none_or(|enabled| row.site.enabled == enabled));
     if let Some(q) = &call.query.q {
-        all.retain(|site| {
-            [&site.code, &site.name, &site.base_url].iter().any(|text| text.contains(q.as_str()))
-        });
+        let q = q.to_lowercase();
+        let site = |row: &SiteRow| {
+            [row.site.code.to_lowercase(), row.site.name.to_lowercase(), row.site.base_url.to_lowercase()]
+        };
+        all.retain(|row| site(row).iter().any(|text| text.contains(&q)));
     }
-    let mut targets: HashMap<String, Vec<TargetShown>> = HashMap::new();
-    for (of, one) in store.targets(None).await? {
-        targets.entry(of.code.clone()).or_default().push(target(&of, one));
-    }
-    Ok(Shown(Page::cut(asked, all, |site| {
-        let targets = targets.remove(&site.code).unwrap_or_default();
-        shown(site, targets)
-    })))
+    Ok(Shown(Page::cut(asked, all, SiteShown::from)))
 }
 
 async fn site(call: Call<Code>) -> Result<Shown<SiteShown>, Problem> {
-    let (store, code) = (call.app.engine.store(), &call.path.code);
-    let found = store.site(code).await?.ok_or_else(|| Problem::not_found("site", code))?;
-    let targets = store.targets(Some(code)).await?;
-    let targets = targets.into_iter().map(|(site, one)| target(&site, one)).collect();
-    Ok(Shown(shown(found, targets)))
+    Ok(Shown(call.desk().site(&call.path.code).await?.into()))
 }
 
-/// How a target is to be run now.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Run {
-    /// Does not stop at known articles.
-    force: bool,
-    /// Only the first rows of the list.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    max_items: Option<u32>,
+async fn create(call: Call<Nothing, Nothing, SiteText>) -> Result<Made<SiteShown>, Problem> {
+    let row = call.desk().create_site(&call.body.0).await?;
+    call.app.events.changed("site", &row.site.code);
+    Ok(Made(row.into()))
 }
 
-/// The job that was put in line.
-#[derive(Serialize, JsonSchema)]
-pub struct InLine {
-    job: i64,
-    target: String,
+async fn update(call: Call<Code, Nothing, Sent<Map<String, Value>>>) -> Result<Shown<SiteShown>, Problem> {
+    let row = call.desk().update_site(&call.path.code, call.body.0.clone()).await?;
+    call.app.events.changed("site", &row.site.code);
+    Ok(Shown(row.into()))
 }
 
-async fn run(call: Call<Code, Nothing, Perhaps<Run>>) -> Result<Taken<InLine>, Problem> {
-    let (engine, code) = (&call.app.engine, call.path.code);
-    let store = engine.store();
-    let (site, target) = store.target(&code).await?.ok_or_else(|| Problem::not_found("target", &code))?;
-    if !(site.enabled && target.enabled) {
-        let words = format!("`{code}` or its site is switched off");
-        return Err(Problem::new(Kind::Disabled, words));
-    }
-    let Run { force, max_items } = call.body.0;
-    let job = CrawlJob { target: code.clone(), max_items, force };
-    let submitted = engine.submit_crawl(job, 0).await?;
-    if !submitted.fresh {
-        let words = format!("`{code}` is at work or in line already, as job {}", submitted.id);
-        return Err(Problem::new(Kind::Active, words).with("job", submitted.id));
-    }
-    Ok(Taken(InLine { job: submitted.id, target: code }))
+async fn toggle(call: Call<Code, Nothing, Sent<Toggle>>) -> Result<Shown<SiteShown>, Problem> {
+    let row = call.desk().toggle_site(&call.path.code, call.body.0.enabled).await?;
+    call.app.events.changed("site", &row.site.code);
+    Ok(Shown(row.into()))
+}
+
+async fn remove(call: Call<Code>) -> Result<Done, Problem> {
+    call.desk().delete_site(&call.path.code).await?;
+    call.app.events.changed("site", &call.path.code);
+    Ok(Done)
+}
+
+async fn export(call: Call<Code>) -> Result<Shown<Exported>, Problem> {
+    let row = call.desk().site(&call.path.code).await?;
+    let targets: Vec<_> = row.targets.into_iter().map(|row| row.target).collect();
+    Ok(Shown(Exported { yaml: export_site(&row.site, &targets) }))
 }

@@ -1,0 +1,6 @@
+//! `dibao serve` as those who use it see it: a real process, real sockets, the replica's sites behind it.
+
+mod bed;
+mod guard;
+mod rights;
+mod serving;
