@@ -100,7 +100,7 @@ mod tests {
     fn the_page_is_built_in_small_and_of_known_kinds() {
         assert!(FILES.iter().any(|file| file.path == "index.html"));
         let size: usize = FILES.iter().map(|file| file.bytes.len()).sum();
-        assert!(size < 200_000, "{size} bytes");
+        assert!(size < 200 << 10, "{size} bytes");
         for file in FILES {
             assert_ne!(kind(file.path), "application/octet-stream", "{}", file.path);
         }

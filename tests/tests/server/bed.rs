@@ -129,7 +129,10 @@ impl Bed {
     }
 
     pub async fn serve_with(&self, arguments: &[&str], env: &[(&str, &str)]) -> Served {
-        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut command = self.command(&["serve"]);
+        if !arguments.contains(&"--listen") {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
         command.args(arguments).envs(env.iter().copied());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();

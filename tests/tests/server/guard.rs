@@ -12,7 +12,7 @@ async fn an_address_that_others_reach_needs_a_password() {
     assert_eq!(refused.status.code(), Some(2));
     let words = String::from_utf8_lossy(&refused.stderr);
     assert!(words.contains("ADMIN_PASSWORD"), "{words}");
-    bed.serve_with(&["--listen", "0.0.0.0:0"], &[]).await;
+    bed.serve_with(&["--listen", "0.0.0.0:0"], &[("ADMIN_PASSWORD", PASSWORD)]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
