@@ -15,5 +15,6 @@ pub mod list;
 pub mod load;
 pub mod pages;
 pub mod queue;
+pub mod schedule;
 pub mod usage;
 pub mod world;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dibao_benches::crawl::{Survives, Who};
-use dibao_benches::{crawl, figures, gate, languages, list, load, pages, queue};
+use dibao_benches::{crawl, figures, gate, languages, list, load, pages, queue, schedule};
 
 #[derive(Debug, Parser)]
 #[command(name = "dibao-bench")]
@@ -31,7 +31,12 @@ enum Command {
         /// A Python interpreter that has trafilatura and gne
         #[arg(long, value_name = "FILE")]
         python: Option<PathBuf>,
+        /// A Python interpreter that has croniter
+        #[arg(long, value_name = "FILE")]
+        croniter: Option<PathBuf>,
     },
+    #[command(hide = true)]
+    StartSchedules { dir: PathBuf },
     #[command(hide = true)]
     PrepareOnce(Crawl),
     #[command(hide = true)]
@@ -77,11 +82,13 @@ enum Experiment {
     Pages,
     /// The durable queue
     Queue,
+    /// A million schedules
+    Schedule,
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Run { quick, only, adapters, python } => {
+        Command::Run { quick, only, adapters, python, croniter } => {
             let wanted = |experiment| only.is_none_or(|only| only == experiment);
             let mut all = Vec::new();
             if wanted(Experiment::List) {
@@ -103,6 +110,10 @@ fn main() -> Result<()> {
                 let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
                 all.extend(runtime.block_on(queue::measure(quick))?);
             }
+            if wanted(Experiment::Schedule) {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+                all.extend(runtime.block_on(schedule::measure(croniter.as_deref(), quick))?);
+            }
             if wanted(Experiment::Crawl) {
                 all.extend(crawl::measure(&adapters, quick)?);
             }
@@ -114,6 +125,11 @@ fn main() -> Result<()> {
         Command::PrepareOnce(c) => crawl::prepare(c.who, c.survives, &c.state, &c.data, &c.adapters)?,
         Command::CrawlOnce(c) => {
             println!("{}", crawl::once(c.who, c.survives, &c.state, &c.data, &c.adapters)?.to_json());
+        }
+        Command::StartSchedules { dir } => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let (seconds, peak) = runtime.block_on(schedule::start_once(&dir))?;
+            println!("{seconds} {peak}");
         }
         Command::HostsOnce => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

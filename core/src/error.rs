@@ -4,6 +4,7 @@ use crate::adapter::AdapterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
 use crate::refusal::Refusal;
+use crate::schedule::ScheduleError;
 use crate::store::StoreError;
 
 /// What kind of trouble an error is: decides retries, and the exit code of the command line.
@@ -80,6 +81,9 @@ pub enum Error {
     /// An adapter.
     #[error(transparent)]
     Adapter(Box<AdapterError>),
+    /// A schedule that cannot be had, made, changed or run.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
     /// A step that was tried for the author of an adapter could not go on.
     #[error("{target}: {message}")]
     Trial {
@@ -120,6 +124,7 @@ impl Error {
             Error::Store(_) => ErrorClass::Storage,
             Error::Fetch(error) => error.class(),
             Error::Adapter(error) => error.class(),
+            Error::Schedule(error) => error.class(),
             Error::List { class, .. } | Error::Trial { class, .. } => *class,
             Error::Busy(_) => ErrorClass::Busy,
             Error::Interrupted => ErrorClass::Interrupted,

@@ -42,7 +42,7 @@ struct Cli {
 enum Command {
     /// Crawl a site file, or stored targets
     Crawl(command::crawl::CrawlArgs),
-    /// Work on what waits in the queue, until Ctrl-C
+    /// Fire what comes due and work on it, until Ctrl-C
     Run(command::run::RunArgs),
     /// Everything in one process: timer, workers, REST API and admin page, until Ctrl-C
     Serve(command::serve::ServeArgs),
@@ -88,7 +88,7 @@ enum Command {
     /// robots.txt: may an address be fetched, and which rule says so
     #[command(subcommand)]
     Robots(command::robots::RobotsCommand),
-    /// Scheduling policies: replay histories, decide over a pipe
+    /// Schedules: what comes due and why; make, change, pause, run; replay policies
     #[command(subcommand)]
     Schedule(command::schedule::ScheduleCommand),
 }
@@ -119,7 +119,7 @@ async fn main() -> std::process::ExitCode {
         Command::Extract(args) => command::extract::run(opened, args).await,
         Command::Host(command) => command::host::run(opened, command).await,
         Command::Robots(command) => command::robots::run(opened, command).await,
-        Command::Schedule(command) => command::schedule::run(command),
+        Command::Schedule(command) => command::schedule::run(opened, command).await,
     };
     let exit = result.unwrap_or_else(|error| {
         if exit::is_broken_pipe(&error) {

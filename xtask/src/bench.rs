@@ -27,6 +27,11 @@ pub fn run(workspace: &Path, quick: bool, only: Option<&str>) -> Result<()> {
     {
         bench.arg("--python").arg(python);
     }
+    if only.is_none_or(|only| only == "schedule")
+        && let Some(python) = python::with_croniter(&adapters::target_dir(workspace)?)
+    {
+        bench.arg("--croniter").arg(python);
+    }
     if quick {
         bench.arg("--quick");
     }

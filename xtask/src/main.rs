@@ -35,7 +35,7 @@ enum Command {
         /// A short run: fewer rounds, fewer articles.
         #[arg(long)]
         quick: bool,
-        /// Only `list`, `languages`, `load`, `gate`, `pages` or `crawl`.
+        /// Only `list`, `languages`, `load`, `gate`, `pages`, `queue`, `schedule` or `crawl`.
         #[arg(long)]
         only: Option<String>,
     },

@@ -147,6 +147,8 @@ pub(super) fn bare(site: &Site) -> SiteConfig {
         respect_robots: site.respect_robots,
         hosts: site.hosts.clone(),
         schedule: site.schedule.clone(),
+        adaptive: None,
+        combine: None,
         default_column: None,
         columns: Vec::new(),
         origin: Default::default(),

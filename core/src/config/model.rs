@@ -9,8 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::timing::AdaptiveKey;
 use crate::fetch::{IpFamily, Profile, Rendering, ThrottleKey, Tls};
 use crate::model::Pace;
+use crate::schedule::Combine;
 
 /// The adapter of sites that name none (S2-52).
 pub const DEFAULT_ADAPTER: &str = "yaml-css";
@@ -90,6 +92,13 @@ pub struct SiteConfig {
     /// Cron expression (five fields) for columns that have none of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// The policy that decides when a column is looked at: `predictive` (for columns without a cron), `classic`, `budget`, or
+    /// `off`: only the cron, or once a night between one and five.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveKey>,
+    /// How a cron and a policy share a column: `either` (both), `cron_only`, `adaptive_only`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combine: Option<Combine>,
     /// What listed columns leave out, and the whole of columns that are not listed; `{column}` in its
     /// `list_url` stands for the column's id (S2-22).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,6 +117,8 @@ pub struct SiteConfig {
 pub(crate) struct Origin {
     pub name: String,
     pub text: String,
+    /// The file, absolute, and the sha256 of its bytes; none: the text came from elsewhere.
+    pub file: Option<(String, String)>,
 }
 
 impl PartialEq for Origin {
@@ -170,6 +181,13 @@ pub struct ColumnDefaults {
     /// Cron expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// The policy that decides when a column is looked at: `predictive` (for columns without a cron), `classic`, `budget`, or
+    /// `off`: only the cron, or once a night between one and five.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveKey>,
+    /// How a cron and a policy share a column: `either` (both), `cron_only`, `adaptive_only`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combine: Option<Combine>,
 }
 
 /// One list that is watched.
@@ -217,6 +235,13 @@ pub struct Column {
     /// Cron expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// The policy that decides when a column is looked at: `predictive` (for columns without a cron), `classic`, `budget`, or
+    /// `off`: only the cron, or once a night between one and five.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<AdaptiveKey>,
+    /// How a cron and a policy share a column: `either` (both), `cron_only`, `adaptive_only`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combine: Option<Combine>,
     /// A named set of limits, for what is not said beside it: `polite` (one at a time, 5 s apart) or `fast`
     /// (ten at a time, ten a second).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,12 +5,14 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_saphyr::Error as YamlError;
+use sha2::{Digest, Sha256};
 
 use super::check;
 use super::error::{ConfigError, Place, suggestion};
 use super::model::{Origin, SiteConfig};
 use super::place;
 use crate::fetch::Wire;
+use crate::store::sanitize::hex;
 
 /// Largest site file: the largest real ones have a few hundred columns and are below 100 KB.
 pub const MAX_FILE: u64 = 1024 * 1024;
@@ -36,6 +38,8 @@ pub fn load_site(path: impl AsRef<Path>) -> Result<SiteConfig, ConfigError> {
         ),
     })?;
     let mut site = parse_site(&text, &origin)?;
+    let absolute = fs::canonicalize(path).ok().and_then(|path| path.to_str().map(str::to_owned));
+    site.origin.file = absolute.map(|path| (path, sha256(text.as_bytes())));
     if let Some(named) = &site.ca_file {
         // The text goes with the site: the store may be used where the file is not.
         let pem = read_pem(named, path.parent(), MAX_FILE)?;
@@ -47,6 +51,11 @@ pub fn load_site(path: impl AsRef<Path>) -> Result<SiteConfig, ConfigError> {
         site.ca_file = Some(pem);
     }
     Ok(site)
+}
+
+/// A hash in hex.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 /// The PEM text that a `ca_file` names, or is; a relative name is relative to `beside`.
@@ -68,7 +77,7 @@ pub fn parse_site(text: &str, origin: &str) -> Result<SiteConfig, ConfigError> {
     }
     // The parser's own budgets hold against alias bombs and deep nesting.
     let mut site: SiteConfig = serde_saphyr::from_str(text).map_err(|error| yaml_error(origin, &error))?;
-    site.origin = Origin { name: origin.to_owned(), text: text.to_owned() };
+    site.origin = Origin { name: origin.to_owned(), text: text.to_owned(), file: None };
     check::site(&site)?;
     Ok(site)
 }

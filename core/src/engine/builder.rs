@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::{CRAWL, Development, Engine, Inner, Settings, blocking};
+use super::{CRAWL, Development, Engine, Inner, Settings, blocking, schedules};
 use crate::Result;
 use crate::adapter::{Adapter, AdapterHost, HostOptions, Loaded, Registry};
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
@@ -18,6 +18,7 @@ use crate::deliver::{Channels, CredentialProvider, SystemCredentials};
 use crate::fetch::robots::OnUnreachable;
 use crate::fetch::{DEFAULT_SUFFIXES, FetchBackend, Gate, GateOptions, Profile, Resolve};
 use crate::queue::Queue;
+use crate::schedule::{Bell, ScheduleTable};
 use crate::store::{Durability, Files, SqliteStore, Store, StoreShelf};
 
 /// Settings of an [`Engine`], checked once by [`EngineBuilder::build`].
@@ -68,6 +69,7 @@ impl Default for EngineBuilder {
                 public_suffixes: DEFAULT_SUFFIXES.iter().map(ToString::to_string).collect(),
                 on_unreachable: OnUnreachable::default(),
                 retries: 1,
+                reconcile: schedules::RECONCILE_EVERY,
             },
         }
     }
@@ -204,7 +206,14 @@ impl EngineBuilder {
         self
     }
 
-    /// The zone in which dates without a zone are read. Default Asia/Shanghai.
+    /// How often site files are looked at and schedules follow sites and targets, while [`Engine::run`] runs. Changes of
+    /// the store are followed at once. Default 300 s (S2-47).
+    pub fn reconcile_every(mut self, every: Duration) -> Self {
+        self.settings.reconcile = every;
+        self
+    }
+
+    /// The zone in which schedules count and dates without a zone are read. Default Asia/Shanghai.
     pub fn zone(mut self, zone: chrono_tz::Tz) -> Self {
         self.settings.zone = zone;
         self
@@ -283,6 +292,7 @@ impl EngineBuilder {
         let queue =
             Queue::new(store.clone(), store.clone(), clock, entropy).alerting(channels.alerts(&[CRAWL]));
         let rows = store.clone();
+        let table: Arc<dyn ScheduleTable> = store.clone();
         let store: Arc<dyn Store> = store;
         let shelf = Arc::new(StoreShelf::new(store.clone(), settings.clock.clone()));
         self.gate.robots_shelf.get_or_insert(shelf.clone());
@@ -306,6 +316,8 @@ impl EngineBuilder {
             store,
             rows,
             queue,
+            table,
+            bell: Bell::default(),
             files,
             channels: Arc::new(channels),
             enrichers: self.enrichers.into(),

@@ -9,7 +9,10 @@ mod development;
 mod discover;
 mod hosts;
 mod lookup;
+mod plan;
+mod reconcile;
 mod request;
+mod schedules;
 mod settings;
 mod trial;
 mod work;
@@ -30,6 +33,7 @@ pub use self::hosts::{HostDetail, HostLine};
 pub use self::lookup::Lookup;
 use self::request::Of;
 pub use self::request::{CrawlRequest, Streamed};
+pub use self::schedules::{BUDGET, RECONCILE, Reconciled};
 pub use self::settings::{KnownRobots, TargetSettings};
 pub use self::trial::TrialRequest;
 pub use self::work::{CRAWL, CrawlEnd, CrawlJob, CrawlWatcher, crawl_job, crawl_lane};
@@ -45,6 +49,7 @@ use crate::fetch::robots::OnUnreachable;
 use crate::fetch::{Gate, Grant, Profile, PublicRule, RobotsMode};
 use crate::model::{Site, Target};
 use crate::queue::Queue;
+use crate::schedule::{Bell, ScheduleTable, SiteFile};
 use crate::store::{Files, SiteChange, SqliteStore, Store};
 
 /// Files larger than this are not downloaded.
@@ -61,6 +66,8 @@ struct Inner {
     /// The same store, for what only the desk asks of it.
     rows: Arc<SqliteStore>,
     queue: Queue,
+    table: Arc<dyn ScheduleTable>,
+    bell: Bell,
     files: Files,
     channels: Arc<Channels>,
     enrichers: Arc<[Arc<dyn Enricher>]>,
@@ -88,6 +95,8 @@ struct Settings {
     public_suffixes: Vec<String>,
     on_unreachable: OnUnreachable,
     retries: u32,
+    /// How often site files and schedules are reconciled (S2-47).
+    reconcile: Duration,
 }
 
 /// Runs file and compiler work off the async threads.
@@ -147,15 +156,29 @@ impl Engine {
         self.import_site_config(&site).await
     }
 
-    /// Stores a site that was read before; its settings are checked by its adapter first. What was set by hand stays (I14).
+    /// Stores a site that was read before; its settings are checked by its adapter first. What was set by hand stays (I14). If it
+    /// was read from a file, changes of that file are followed from now on (I15).
     pub async fn import_site_config(&self, site: &SiteConfig) -> Result<SiteChange> {
+        let file = site.origin.file.clone();
+        let change = self.store_site(site, file.as_ref().map(|(path, _)| path.as_str())).await?;
+        if let Some((path, sha256)) = file {
+            let file = SiteFile { site: site.site_id.clone(), path, sha256, error: None };
+            self.inner.table.keep_site_file(file, None, self.inner.settings.clock.now()).await?;
+        }
+        Ok(change)
+    }
+
+    async fn store_site(&self, site: &SiteConfig, path: Option<&str>) -> Result<SiteChange> {
         let site = &self.keep_by_hand(site).await?;
-        let (row, targets) = site.into_rows()?;
+        let (mut row, targets) = site.into_rows()?;
+        row.yaml_path = path.map(str::to_owned);
         let loaded = self.adapter(&row.adapter).await?;
         for target in &targets {
             loaded.adapter.check_config(&effective_config(target))?;
         }
-        Ok(self.inner.store.put_site(row, targets).await?)
+        let change = self.inner.store.put_site(row, targets).await?;
+        self.follow_targets().await?;
+        Ok(change)
     }
 
     async fn keep_by_hand(&self, file: &SiteConfig) -> Result<SiteConfig> {
@@ -175,6 +198,7 @@ impl Engine {
     /// Switches a target on or off; an unknown one is an error.
     pub async fn set_target_enabled(&self, code: &str, on: bool) -> Result<()> {
         if self.inner.store.set_target_enabled(code, on).await? {
+            self.follow_targets().await?;
             return Ok(());
         }
         Err(self.unknown_target(code).await?)

@@ -145,11 +145,21 @@ impl CrawlRequest {
         let held = code.clone();
         let lock = blocking(move || Ok(TargetLock::try_take(&root, &held)?)).await?;
         let Some(_lock) = lock else { return Err(Error::Busy(code)) };
-        let mut ctx = self.engine.context(&self, site, target).await?;
-        ctx.events = events;
-        let report = crawl::run(&ctx, self.options.clone()).await;
-        // What was counted on the way is stored with the run.
-        ctx.gate.flush().await;
+        // Whoever listens hears the end when all of it is done, and not when the crawl lets go.
+        let _open = events.clone();
+        let since = self.engine.inner.settings.clock.now();
+        let store = self.store.clone().unwrap_or_else(|| self.engine.inner.store.clone());
+        let report = match self.engine.context(&self, site.clone(), target.clone()).await {
+            Ok(mut ctx) => {
+                ctx.events = events;
+                let report = crawl::run(&ctx, self.options.clone()).await;
+                // What was counted on the way is stored with the run.
+                ctx.gate.flush().await;
+                report
+            }
+            Err(error) => Err(error),
+        };
+        self.engine.plan_next(&store, (&site, &target), since, &report).await;
         report
     }
 }

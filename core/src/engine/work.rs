@@ -7,17 +7,21 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::Engine;
+use super::reconcile::ReconcileHandler;
 use super::request::Streamed;
+use super::schedules::BudgetHandler;
+use super::{BUDGET, Engine, RECONCILE};
 use crate::Result;
+use crate::clock::Timestamp;
 use crate::crawl::{CrawlEvent, Report, StopReason};
 use crate::deliver::{DELIVER, DeliverHandler};
 use crate::error::{Error, ErrorClass};
 use crate::model::{Site, Target};
 use crate::queue::{
-    Handlers, Hold, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules, NewJob, Queue,
+    Handlers, Hold, Job, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules, NewJob, Queue,
     RetryPolicy, Submitted,
 };
+use crate::schedule::{BY_HAND, SCHEDULED};
 
 /// The kind of a crawl.
 pub const CRAWL: &str = "crawl";
@@ -46,10 +50,13 @@ impl Engine {
         &self.inner.queue
     }
 
-    /// The work this engine does by itself: crawls and deliveries. Add your own with [`Handlers::with`].
+    /// The work this engine does by itself: crawls, deliveries, reconciling. Add your own with [`Handlers::with`].
     pub fn handlers(&self) -> Handlers {
         let deliver = DeliverHandler::new(self.inner.channels.clone(), self.inner.settings.clock.clone());
-        self.watched_handlers(None, None).with(DELIVER, deliver)
+        self.watched_handlers(None, None)
+            .with(DELIVER, deliver)
+            .with(RECONCILE, ReconcileHandler(self.clone()))
+            .with(BUDGET, BudgetHandler(self.clone()))
     }
 
     /// Only crawls, with somebody who hears of each of them.
@@ -92,13 +99,20 @@ impl JobHandler for CrawlHandler {
                 message: format!("what the job is told cannot be read: {error}"),
                 not_before: None,
             })?;
+            if let Some(until) = self.rests(&asked.target, context).await? {
+                let why = "the source rests after a failure".to_owned();
+                return Err(JobFailed::Postponed { until, hold: Hold::Source, why });
+            }
             let ended = self.crawl(&asked, context).await;
             if let Some(end) = &self.end {
                 end(&asked.target, &ended);
             }
             match ended {
                 Ok(ended) => report(ended),
-                Err(error) => Err(self.held_back(error, &context.job.lane)),
+                Err(error) => {
+                    let rests = self.rests(&asked.target, context).await?;
+                    Err(self.held_back(error, &context.job.lane, rests))
+                }
             }
         })
     }
@@ -136,8 +150,20 @@ impl CrawlHandler {
 }
 
 impl CrawlHandler {
-    /// C7: a crawl that failed because its host is left alone waits for the host, whatever its own policy says.
-    fn held_back(&self, error: Error, host: &str) -> JobFailed {
+    /// Until when the source of a scheduled crawl rests (S0-13). Whoever asks by hand means now.
+    async fn rests(&self, target: &str, context: &JobContext) -> Result<Option<Timestamp>> {
+        if !is_scheduled(&context.job) {
+            return Ok(None);
+        }
+        let now = self.engine.inner.settings.clock.now();
+        let stats = self.engine.inner.table.source_stats(target, now).await?;
+        let until = stats.map_or(Timestamp(0), |stats| Timestamp(stats.backoff_until.saturating_mul(1_000)));
+        Ok((until > now).then_some(until))
+    }
+
+    /// C7: a crawl that failed because its host is left alone waits for the host, whatever its own policy says; one whose
+    /// source rests waits for that.
+    fn held_back(&self, error: Error, host: &str, rests: Option<Timestamp>) -> JobFailed {
         let cooling = self.engine.gate().hosts().refusal(host);
         match (JobFailed::from(error), cooling) {
             (
@@ -147,12 +173,19 @@ impl CrawlHandler {
                 let why = format!("its host is left alone ({}): {message}", why.as_str());
                 JobFailed::Postponed { until, hold: Hold::Host, why }
             }
-            (JobFailed::Error { class, message, .. }, Some((until, _))) => {
-                JobFailed::Error { class, message, not_before: Some((Hold::Host, until)) }
+            (JobFailed::Error { class, message, .. }, cooling) => {
+                let host = cooling.map(|(until, _)| until);
+                let not_before = Hold::latest([(Hold::Source, rests), (Hold::Host, host)]);
+                JobFailed::Error { class, message, not_before }
             }
             (failed, _) => failed,
         }
     }
+}
+
+/// Whether a schedule made a job by itself.
+fn is_scheduled(job: &Job) -> bool {
+    job.unique_key.as_deref().is_some_and(|key| key.starts_with(SCHEDULED) && !key.ends_with(BY_HAND))
 }
 
 /// What a report means for its job.

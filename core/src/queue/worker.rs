@@ -106,6 +106,11 @@ impl Queue {
         Ok(submitted)
     }
 
+    /// Wakes idle workers: somebody has put a job into the store.
+    pub fn ring(&self) {
+        self.bell.notify_waiters();
+    }
+
     /// Calls a job off. One that waits is cancelled at once, one that is at work is asked to stop; the answer is its
     /// state now, none when there is no such job.
     pub async fn cancel(&self, id: i64) -> Result<Option<JobState>> {

@@ -13,6 +13,11 @@ pub const BUILTIN_PREFIX: &str = "builtin:";
 /// The lane in which one job runs at a time (S1-2).
 pub const SERIAL: &str = "serial";
 
+/// What begins the keys of jobs that schedules make: `schedule:<number>:<due time>` (C1).
+pub const SCHEDULED: &str = "schedule:";
+/// What ends the keys of those that were made by hand.
+pub const BY_HAND: &str = ":hand";
+
 /// The name of a target's schedule.
 pub fn target_schedule(code: &str) -> String {
     format!("{TARGET_PREFIX}{code}")

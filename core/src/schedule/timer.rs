@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono_tz::Tz;
+use futures::future::BoxFuture;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -81,6 +82,8 @@ pub struct Pass {
     pub sleep: Duration,
 }
 
+/// Makes schedules follow sites and targets again.
+type Follow = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 /// Told of everything that was fired.
 type Told = Box<dyn Fn(&Fired) + Send + Sync>;
 
@@ -93,12 +96,22 @@ pub struct Timer {
     bell: Bell,
     alerts: Option<Arc<AlertWatch>>,
     told: Option<Told>,
+    follow: Option<Follow>,
 }
 
 impl Timer {
     /// A timer over a table.
     pub fn new(table: Arc<dyn ScheduleTable>, clock: Arc<dyn Clock>, zone: Tz, bell: Bell) -> Timer {
-        Timer { table, clock, zone, options: TimerOptions::default(), bell, alerts: None, told: None }
+        Timer {
+            table,
+            clock,
+            zone,
+            options: TimerOptions::default(),
+            bell,
+            alerts: None,
+            told: None,
+            follow: None,
+        }
     }
 
     /// With other options.
@@ -116,6 +129,15 @@ impl Timer {
     /// Told of everything that was fired, after it is so.
     pub fn telling(mut self, told: impl Fn(&Fired) + Send + Sync + 'static) -> Timer {
         self.told = Some(Box::new(told));
+        self
+    }
+
+    /// Called when sites or targets have changed, before anything is fired.
+    pub fn following(
+        mut self,
+        follow: impl Fn() -> BoxFuture<'static, Result<()>> + Send + Sync + 'static,
+    ) -> Timer {
+        self.follow = Some(Box::new(follow));
         self
     }
 
@@ -149,7 +171,16 @@ impl Timer {
     }
 
     async fn pass_from(&self, changes: &mut Option<i64>) -> Result<Pass> {
-        let wake = self.table.wake().await?;
+        let mut wake = self.table.wake().await?;
+        if wake.dirty > 0
+            && let Some(follow) = &self.follow
+        {
+            // What cannot be followed now is no reason to fire nothing; the next waking tries again.
+            if let Err(error) = follow().await {
+                tracing::warn!(%error, "schedules could not follow sites and targets");
+            }
+            wake = self.table.wake().await?;
+        }
         *changes = Some(wake.changes);
         let now = self.clock.now();
         if now.0 < wake.seen_at.0.saturating_sub(SET_BACK_MS) {

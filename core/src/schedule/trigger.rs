@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use chrono_tz::Tz;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cron::CronExpr;
@@ -62,7 +63,7 @@ pub enum Adaptive {
 }
 
 /// How cron and adaptive share a target (C1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Combine {
     /// Cron for the moments that must be, adaptive for more of them.

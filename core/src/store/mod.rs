@@ -33,6 +33,8 @@ use crate::fetch::hosts::HostRow;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, Pace, RequestLog, Site, Target};
+use crate::schedule::classic::SourceStats;
+use crate::schedule::look::Look;
 
 pub use blobs::{Blob, BlobWriter};
 pub use error::StoreError;
@@ -130,6 +132,12 @@ pub trait Store: Send + Sync + 'static {
     /// Keeps a version of a target's list in place of the one before.
     fn keep_list_validators(&self, _target_id: i64, _kept: ListValidators) -> StoreFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Writes down what a crawl of a target brought, so that the next look at it is planned: the source's statistics (S0-19),
+    /// the due time of its schedule and why. A store without schedules keeps nothing.
+    fn record_look(&self, _look: Look) -> StoreFuture<'_, Option<SourceStats>> {
+        Box::pin(std::future::ready(Ok(None)))
     }
 
     /// An article by its row number.

@@ -1,4 +1,4 @@
-//! `dibao run`: workers for the queue, until a signal ends them.
+//! `dibao run`: the timer that fires schedules and the workers for the queue, until a signal ends them.
 
 use std::time::Duration;
 
@@ -20,18 +20,36 @@ pub struct RunArgs {
     #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
     drain: Duration,
 
-    /// End when nothing is left to do
+    /// Only work off the queue: end when nothing is left in it, fire no schedules
     #[arg(long)]
     until_empty: bool,
+
+    /// Only work on the queue: fire no schedules
+    #[arg(long)]
+    no_schedules: bool,
+
+    /// How often site files are looked at for changes, in seconds; changes of the store are followed at once
+    #[arg(
+        long,
+        env = "SCHEDULER_RECONCILE_SEC",
+        default_value = "300",
+        value_name = "SECONDS",
+        value_parser = seconds
+    )]
+    reconcile: Duration,
 }
 
 pub async fn run(open: &OpenArgs, args: RunArgs) -> anyhow::Result<Exit> {
     open.must_exist()?;
-    let engine = open.engine().await?;
+    let engine = open.builder_in(open.data.clone())?.reconcile_every(args.reconcile).build().await?;
     let stop = drain_then_abort();
     let options = WorkOptions { workers: args.jobs as usize, drain: args.drain, ..WorkOptions::default() };
     note("dibao: working; Ctrl-C ends it");
-    engine.queue().work(engine.handlers(), options, stop.clone(), args.until_empty).await?;
-    engine.gate().flush().await;
+    if args.until_empty || args.no_schedules {
+        engine.queue().work(engine.handlers(), options, stop.clone(), args.until_empty).await?;
+        engine.gate().flush().await;
+    } else {
+        engine.run(engine.handlers(), options, stop.clone()).await?;
+    }
     Ok(if stop.is_cancelled() { Exit::Interrupted } else { Exit::Ok })
 }

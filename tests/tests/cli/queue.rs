@@ -81,7 +81,7 @@ async fn the_first_signal_drains_a_worker_and_the_second_aborts_it_and_both_go_o
         drop(table);
         stage.replica.forget_requests();
         let hold = stage.replica.fault(FaultRule::new(Fault::Hold).path("*/t2026*").skip(1).times(1));
-        let child = stage.command("run").spawn().unwrap();
+        let child = stage.command("run --no-schedules").spawn().unwrap();
         stage.replica.wait_for(2, |seen| seen.path.contains("/t2026")).await;
         let shown = stage.dibao(&format!("queue show {id}")).await.exits(0).row();
         assert_eq!(shown["state"], "running");

@@ -17,6 +17,11 @@ pub fn store(dir: &Path) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(files).unwrap())
 }
 
+/// The store of an engine's data directory, as another process has it.
+pub fn store_at(data: &Path) -> SqliteStore {
+    SqliteStore::open(Files::open(data, Durability::Process).unwrap()).unwrap()
+}
+
 /// A moment in Shanghai.
 pub fn at(text: &str) -> Timestamp {
     let naive = chrono::NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap();

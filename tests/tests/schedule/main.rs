@@ -2,5 +2,9 @@
 
 mod bed;
 mod clock;
+mod crash;
+mod crawls;
 mod model;
+mod once;
+mod service;
 mod timer;

@@ -54,6 +54,7 @@ pub struct Source {
     edges: Vec<i64>,
     items: Vec<f64>,
     plan: Plan,
+    expected: f64,
 }
 
 impl Source {
@@ -72,6 +73,7 @@ impl Source {
             edges: Vec::new(),
             items: Vec::new(),
             plan: Plan::default(),
+            expected: 0.0,
         };
         let mut known: Vec<i64> = page.iter().copied().filter(|at| *at > 0 && *at < now).collect();
         known.sort_unstable();
@@ -185,6 +187,7 @@ impl Source {
         };
         let wait = wait.clamp(SOONEST, longest);
         let expected = self.plan.expected(edge) * wait as f64 / planned.max(1) as f64;
+        self.expected = expected;
         let then = local + wait;
         let reason = match (wait < planned, full) {
             (false, _) => "waiting reaches the price of a look then".to_owned(),
@@ -199,6 +202,16 @@ impl Source {
             self.habit.day(then).words(),
         );
         Decision { next: self.looked_at + wait, why }
+    }
+
+    /// Items a day.
+    pub fn per_day(&self) -> f64 {
+        self.rate.per_day()
+    }
+
+    /// Items expected by the look that was decided last.
+    pub fn expected(&self) -> f64 {
+        self.expected
     }
 
     /// The label that goes with the rate (S0-12).

@@ -16,6 +16,7 @@ const STEPS: &[&str] = &[
     include_str!("schema_6.sql"),
     include_str!("schema_7.sql"),
     include_str!("schema_8.sql"),
+    include_str!("schema_9.sql"),
 ];
 
 /// `diba`: tells a dibao database from any other in its header.

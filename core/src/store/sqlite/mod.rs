@@ -37,6 +37,8 @@ use crate::fetch::hosts::HostRow;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, Pace, RequestLog, Site, Target};
+use crate::schedule::classic::SourceStats;
+use crate::schedule::look::Look;
 pub(crate) use desk::{ArticleFiles, AuditEntry, Marks, SiteWrite, Span, TargetWrite};
 use readers::Readers;
 use rows::Fault;
@@ -232,6 +234,10 @@ impl Store for SqliteStore {
 
     fn keep_list_validators(&self, target_id: i64, kept: ListValidators) -> StoreFuture<'_, ()> {
         self.write("kept the version of a list", move |db| lists::keep(db, target_id, &kept))
+    }
+
+    fn record_look(&self, look: Look) -> StoreFuture<'_, Option<SourceStats>> {
+        self.write("planned the next look", move |db| schedule::record_look(db, &look).map(Some))
     }
 
     fn article(&self, id: i64) -> StoreFuture<'_, Option<Article>> {

@@ -20,14 +20,25 @@ pub(in super::super) fn wake(db: &Connection) -> Result<Wake, Fault> {
             "SELECT EXISTS (SELECT 1 FROM lane WHERE queued > 0 AND busy < concurrency) OR EXISTS (SELECT 1 FROM lease)",
         )?
         .query_row([], |row| row.get(0))?;
-    let (changes, seen_at) = db
-        .prepare_cached("SELECT changes, seen_at FROM schedule_clock")?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(Wake { earliest: earliest.map(Timestamp), busy, changes, seen_at: Timestamp(seen_at) })
+    let (changes, dirty, seen_at) = db
+        .prepare_cached("SELECT changes, dirty, seen_at FROM schedule_clock")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(Wake { earliest: earliest.map(Timestamp), busy, changes, dirty, seen_at: Timestamp(seen_at) })
 }
 
 pub(in super::super) fn changes(db: &Connection) -> Result<i64, Fault> {
     Ok(db.prepare_cached("SELECT changes FROM schedule_clock")?.query_row([], |row| row.get(0))?)
+}
+
+pub(in super::super) fn mark_dirty(db: &Connection) -> Result<(), Fault> {
+    db.prepare_cached("UPDATE schedule_clock SET dirty = dirty + 1, changes = changes + 1")?.execute([])?;
+    Ok(())
+}
+
+/// What was changed since the count was read stays to be done.
+pub(in super::super) fn settle(db: &Connection, dirty: i64) -> Result<(), Fault> {
+    db.prepare_cached("UPDATE schedule_clock SET dirty = 0 WHERE dirty = ?")?.execute([dirty])?;
+    Ok(())
 }
 
 /// Something may be due earlier than the timers know.

@@ -8,9 +8,9 @@ use super::super::rows::Fault;
 use super::{clock, decide, from_row, key, record, schedule};
 use crate::clock::Timestamp;
 use crate::deliver::{Message, Notice};
-use crate::queue::NewJob;
+use crate::queue::{NewJob, UniqueFor};
 use crate::schedule::due::{Due, come_due};
-use crate::schedule::{Decided, Rule, Schedule};
+use crate::schedule::{BY_HAND, Decided, Rule, SCHEDULED, Schedule};
 use crate::schedule::{FireAsk, Fired, FiredByHand};
 use crate::schedule::{Overlap, TriggerError};
 
@@ -179,7 +179,7 @@ pub(in super::super) fn fire_by_hand(
     }
     // Of its own: what is due by itself then is another job.
     let mut job = job_of(&row, now, None);
-    job.unique = Some((format!("{}:hand", key(row.id, now)), crate::queue::UniqueFor::Ever));
+    job.unique = Some((format!("{SCHEDULED}{}{BY_HAND}", row.id), UniqueFor::Live));
     let submitted = submit_one(db, &job, now)?;
     db.prepare_cached("UPDATE schedule SET last_fired_at = ?2, last_job = ?3 WHERE id = ?1")?
         .execute(params![row.id, now.0, submitted.id])?;

@@ -1,14 +1,19 @@
 //! Schedules in tables: rows in and out. How they change is in `change`, how they come due in `fire`, what their jobs tell in
 //! `ended`.
 
+mod budget;
 mod change;
 mod clock;
+mod count;
 mod ended;
+mod files;
 mod fire;
 mod join;
+mod look;
 mod stats;
 
 pub(super) use ended::ended;
+pub(super) use look::record_look;
 
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
@@ -18,22 +23,19 @@ use super::rows::{Fault, json, unreadable};
 use crate::clock::Timestamp;
 use crate::schedule::ScheduleQuery;
 use crate::schedule::Trigger;
-use crate::schedule::{Decided, Rule, Schedule};
+use crate::schedule::{Decided, Rule, SCHEDULED, Schedule};
 
 /// Decisions that are kept of each schedule.
 pub(super) const KEPT: i64 = 32;
 
-/// What begins the keys of jobs that schedules make.
-const KEY: &str = "schedule:";
-
 /// The key of the job of a due time (C1).
 pub(super) fn key(schedule: i64, due: Timestamp) -> String {
-    format!("{KEY}{schedule}:{}", due.0)
+    format!("{SCHEDULED}{schedule}:{}", due.0)
 }
 
 /// The schedule whose job has this key.
 pub(super) fn schedule_of(key: &str) -> Option<i64> {
-    key.strip_prefix(KEY)?.split(':').next()?.parse().ok()
+    key.strip_prefix(SCHEDULED)?.split(':').next()?.parse().ok()
 }
 
 pub(super) fn schedule(db: &Connection, name: &str) -> Result<Option<Schedule>, Fault> {
@@ -108,7 +110,7 @@ pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Schedule> {
     })
 }
 
-fn trigger(row: &Row<'_>) -> rusqlite::Result<Trigger> {
+pub(super) fn trigger(row: &Row<'_>) -> rusqlite::Result<Trigger> {
     let cron = || row.get::<_, Option<String>>("cron");
     Ok(match row.get_ref("trigger")?.as_str()? {
         "cron" => Trigger::Cron { cron: cron()?.unwrap_or_default() },
@@ -129,7 +131,7 @@ fn trigger(row: &Row<'_>) -> rusqlite::Result<Trigger> {
 }
 
 /// A value that is stored as a word.
-fn word<T: std::str::FromStr<Err: std::fmt::Display>>(
+pub(super) fn word<T: std::str::FromStr<Err: std::fmt::Display>>(
     row: &Row<'_>,
     column: &str,
 ) -> rusqlite::Result<Option<T>> {

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::super::rows::Fault;
 use crate::clock::Timestamp;
+use crate::schedule::SourceCounts;
 use crate::schedule::classic::{Cadence, Frequency, SourceStats};
 
 /// The row of a source; one that makes no sense counts as new (S0-38).
@@ -58,4 +59,70 @@ fn from_row(row: &Row<'_>) -> Option<SourceStats> {
         created_at: number("created_at")?,
         updated_at: number("updated_at")?,
     })
+}
+
+/// Writes the row of a source.
+pub(super) fn save(db: &Connection, stats: &SourceStats) -> Result<(), Fault> {
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO source_stats (source_id, source_type, frequency_type, cadence, avg_publish_hour,
+             std_publish_hour, next_due_at, last_check_at, last_article_at, fail_count, backoff_until, last_error,
+             check_count, hit_count, created_at, updated_at)
+         VALUES (:id, :type, :frequency, :cadence, :avg, :std, :next, :check, :article, :fails, :backoff, :error,
+             :checks, :hits, :created, :updated)",
+    )?
+    .execute(rusqlite::named_params! {
+        ":id": stats.source_id, ":type": stats.source_type, ":frequency": stats.frequency_type.name(),
+        ":cadence": stats.cadence.name(), ":avg": stats.avg_publish_hour, ":std": stats.std_publish_hour,
+        ":next": stats.next_due_at, ":check": stats.last_check_at, ":article": stats.last_article_at,
+        ":fails": stats.fail_count, ":backoff": stats.backoff_until, ":error": stats.last_error,
+        ":checks": count(stats.check_count), ":hits": count(stats.hit_count), ":created": stats.created_at,
+        ":updated": stats.updated_at,
+    })?;
+    Ok(())
+}
+
+/// S0-20: sources that are due, the longest overdue first.
+pub(in super::super) fn due_sources(
+    db: &Connection,
+    now: Timestamp,
+    source_type: Option<&str>,
+    limit: u32,
+) -> Result<Vec<SourceStats>, Fault> {
+    let seconds = now.0.div_euclid(1_000);
+    let mut found = db.prepare_cached(
+        "SELECT * FROM source_stats WHERE next_due_at <= ?1 AND backoff_until <= ?1 AND (?2 IS NULL OR source_type = ?2)
+         ORDER BY next_due_at, source_id LIMIT ?3",
+    )?;
+    let rows = found.query_map(rusqlite::params![seconds, source_type, limit], |row| Ok(from_row(row)))?;
+    Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// S0-20: all sources of a type together.
+pub(in super::super) fn source_counts(
+    db: &Connection,
+    now: Timestamp,
+    source_type: Option<&str>,
+) -> Result<SourceCounts, Fault> {
+    let seconds = now.0.div_euclid(1_000);
+    let mut found = db.prepare_cached(
+        "SELECT cadence, count(*), total(check_count), total(hit_count), total(next_due_at <= ?1), total(fail_count > 0)
+         FROM source_stats WHERE ?2 IS NULL OR source_type = ?2 GROUP BY cadence ORDER BY cadence",
+    )?;
+    let mut counts = SourceCounts::default();
+    let mut rows = found.query(rusqlite::params![seconds, source_type])?;
+    while let Some(row) = rows.next()? {
+        let number = |place: usize| row.get::<_, f64>(place).map(|number| number as u64);
+        let sources = row.get::<_, i64>(1)?.unsigned_abs();
+        counts.sources += sources;
+        counts.checks += number(2)?;
+        counts.hits += number(3)?;
+        counts.due += number(4)?;
+        counts.failing += number(5)?;
+        counts.cadences.insert(row.get::<_, Option<String>>(0)?.unwrap_or_default(), sources);
+    }
+    Ok(counts)
+}
+
+fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
