@@ -320,6 +320,31 @@ fn json_feeds_of_both_versions_are_read() {
 }
 
 #[test]
+fn vocabularies_of_sound_and_film_fill_in_and_do_not_come_first() {
+    let mut target = Target::new(json!({"detail": "feed"}));
+    let page = target.list(None, reply("podcast.xml", "text/xml")).expect("a page");
+    let [first, second] = &page.entries[..] else { panic!("{:?}", page.entries) };
+    assert_eq!((first.title.as_str(), second.title.as_str()), ("节目的题目", "只有文件的题目"));
+    assert_eq!((field(first, "author"), field(first, "summary")), (Some("某台"), Some("节目的摘要")));
+    assert_eq!((field(second, "author"), field(second, "summary")), (Some("李四"), Some("引文")));
+    // What is said to be HTML is, whatever its elements are called.
+    assert_eq!(html(&target.article(first)), "见 <details>全文</details>");
+}
+
+#[test]
+fn words_in_base64_are_words() {
+    let page = read("base64.xml");
+    assert_eq!(
+        rows(&page),
+        [
+            ("https://a.cn/1", "关于示例的通知", Some("2026-04-10T09:30:00+08:00"), Some("tag:a.cn,2026:1")),
+            ("https://a.cn/2", "摘要", None, Some("tag:a.cn,2026:2")),
+        ]
+    );
+    assert!(html(&Target::new(json!({})).article(&page.entries[0])).starts_with("<p>正文。正文。"));
+}
+
+#[test]
 fn feeds_in_gb_and_utf_16_are_decoded_by_what_they_declare() {
     let title = |fixture, content_type| {
         let page = Target::new(json!({})).list(None, reply(fixture, content_type)).expect(fixture);

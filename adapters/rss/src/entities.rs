@@ -52,7 +52,7 @@ pub fn push(out: &mut String, name: &str) {
             Some(hex) => u32::from_str_radix(hex, 16).ok(),
             None => number.parse().ok(),
         };
-        out.extend(code.and_then(char::from_u32).filter(|c| *c != '\0'));
+        out.extend(code.and_then(character).filter(|c| *c != '\0'));
     } else if let Some((_, text)) = NAMES.iter().find(|(known, _)| *known == name) {
         out.push_str(text);
     } else {
@@ -60,6 +60,16 @@ pub fn push(out: &mut String, name: &str) {
         out.push_str(name);
         out.push(';');
     }
+}
+
+/// The character of a number. Between 128 and 159 there are none: programs of Windows mean the bytes of their own code page.
+fn character(code: u32) -> Option<char> {
+    const WINDOWS: [char; 32] = [
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+        '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    ];
+    let windows = code.checked_sub(0x80).and_then(|index| WINDOWS.get(index as usize));
+    windows.copied().or_else(|| char::from_u32(code))
 }
 
 /// A text with its references resolved, once.
@@ -93,8 +103,8 @@ mod tests {
     #[test]
     fn known_references_are_resolved_once_and_others_stay() {
         assert_eq!(
-            resolve("a &amp;lt; b&nbsp;c &#20013;&#x6587; &lol9; AT&T & &#0;&#xD800;"),
-            "a &lt; b\u{a0}c 中文 &lol9; AT&T & "
+            resolve("a &amp;lt; b&nbsp;c &#20013;&#x6587; &lol9; AT&T & &#0;&#xD800;&#146;&#x85;&#160;"),
+            "a &lt; b\u{a0}c 中文 &lol9; AT&T & ’…\u{a0}"
         );
     }
 }

@@ -27,7 +27,9 @@ const FILES: &str = "_files";
 const SOURCE: &str = "_source";
 
 /// The row; none when there is no address.
-pub fn row(host: &impl Host, ctx: &Ctx<Config, Session>, item: Item) -> Option<Entry> {
+pub fn row(host: &impl Host, ctx: &Ctx<Config, Session>, mut item: Item) -> Option<Entry> {
+    item.title = item.title.or(item.other_title.take());
+    item.summary = item.summary.or(item.other_summary.take());
     let id_as_link = item.id.as_deref().filter(|id| item.id_is_link && address::is_web(id));
     let web = |link: &Option<String>| link.clone().filter(|link| address::is_web(link));
     let url = web(&item.link).or_else(|| id_as_link.map(str::to_owned)).or_else(|| web(&item.other_link))?;

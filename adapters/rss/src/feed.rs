@@ -21,11 +21,15 @@ pub struct Item {
     /// Whether the id may be its address.
     pub id_is_link: bool,
     pub title: Option<Markup>,
+    /// From vocabularies for sound and film, which may be about one file only.
+    pub other_title: Option<Markup>,
     pub published: Option<String>,
     pub updated: Option<String>,
     pub authors: Vec<String>,
     pub categories: Vec<String>,
     pub summary: Option<Markup>,
+    /// The same from such a vocabulary.
+    pub other_summary: Option<Markup>,
     /// What is said to be the whole text.
     pub content: Option<Markup>,
     pub files: Vec<File>,

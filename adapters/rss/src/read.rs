@@ -110,7 +110,7 @@ fn field(item: &mut Item, element: &Element, inside: &str, url: &str) {
     let words = || (!text.is_empty()).then(|| text.to_owned());
     match (element.ns, element.local.as_str()) {
         (Ns::Plain | Ns::Atom | Ns::DublinCore, "title") => set(&mut item.title, markup(element, inside)),
-        (Ns::Media, "title") => set(&mut item.title, markup(element, inside)),
+        (Ns::Media | Ns::Itunes, "title") => set(&mut item.other_title, markup(element, inside)),
         (Ns::Plain | Ns::Atom, "link") => link(item, element, url),
         (Ns::FeedBurner, "origlink") => item.link = words().or(item.link.take()),
         (Ns::Plain, "guid") => {
@@ -130,7 +130,8 @@ fn field(item: &mut Item, element: &Element, inside: &str, url: &str) {
             set(&mut item.updated, words());
         }
         (Ns::Plain, "author") if !element.has_children => push(&mut item.authors, author(text)),
-        (Ns::DublinCore, "creator") => push(&mut item.authors, text),
+        (Ns::DublinCore, "creator" | "author") => push(&mut item.authors, author(text)),
+        (Ns::Itunes, "author") if item.authors.is_empty() => push(&mut item.authors, text),
         (Ns::DublinCore, "publisher") => set(&mut item.publisher, words()),
         (Ns::Plain | Ns::Atom, "category") => {
             let named = element.attribute("label").or(element.attribute("term")).unwrap_or(text);
@@ -140,7 +141,13 @@ fn field(item: &mut Item, element: &Element, inside: &str, url: &str) {
         (Ns::Plain, "description") | (Ns::Atom | Ns::Plain, "summary") | (Ns::DublinCore, "description") => {
             set(&mut item.summary, markup(element, inside));
         }
-        (Ns::Content, "encoded") | (Ns::Xhtml, "body") => item.content = markup(element, inside),
+        (Ns::Itunes, "summary" | "subtitle") => set(&mut item.other_summary, markup(element, inside)),
+        // It is there for HTML, so no tag in it is a word.
+        (Ns::Content, "encoded") => {
+            item.content = markup(element, inside).map(|markup| Markup { kind: Kind::Html, ..markup });
+        }
+        (Ns::Xhtml, "body") => item.content = markup(element, inside),
+        (Ns::Plain, "body" | "fullitem") => set(&mut item.content, markup(element, inside)),
         (Ns::Atom | Ns::Plain, "content") => match element.attribute("src") {
             Some(src) => set(&mut item.link, Some(whole(element, src, url))),
             None => set(&mut item.content, markup(element, inside)),
@@ -204,23 +211,53 @@ fn file(item: &mut Item, element: &Element, address: Option<&str>, name: Option<
 /// The words of an element, and whether they are HTML.
 fn markup(element: &Element, inside: &str) -> Option<Markup> {
     let kind = element.attribute("type").unwrap_or_default();
-    let escaped = element.attribute("mode").is_some_and(|mode| mode == "escaped");
+    let mode = element.attribute("mode").unwrap_or_default();
     let (text, kind) = if element.has_children {
         // XHTML, or HTML that nobody escaped: its source is the value.
         (inside.replace("<xhtml:", "<").replace("</xhtml:", "</"), Kind::Html)
     } else {
         let kind = match kind {
+            _ if mode == "base64" => return encoded(element),
             "html" | "text/html" | "xhtml" | "application/xhtml+xml" => Kind::Html,
-            "text" | "text/plain" if escaped => Kind::Either,
-            "text" | "text/plain" => Kind::Plain,
+            "text" | "text/plain" if mode == "escaped" => Kind::Either,
+            "text" | "text/plain" | "plain" => Kind::Plain,
             "" if element.ns == Ns::Atom => Kind::Plain,
             "" => Kind::Either,
-            // base64, or another kind of file.
+            // A file of another kind, in base64 as Atom wants it.
+            _ if element.ns == Ns::Atom && !kind.contains("xml") => return encoded(element),
             _ => return None,
         };
         (element.text.trim().to_owned(), kind)
     };
     (!text.trim().is_empty()).then(|| Markup { text, kind, base: element.base.clone() })
+}
+
+/// Words in base64, where they are words.
+fn encoded(element: &Element) -> Option<Markup> {
+    let text = String::from_utf8(base64(&element.text)?).ok()?;
+    let good = !text.trim().is_empty() && !text.contains('\0');
+    good.then(|| Markup { text: text.trim().to_owned(), kind: Kind::Either, base: element.base.clone() })
+}
+
+/// Bytes from base64, white space and final `=` aside.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let (mut bytes, mut bits, mut held) = (Vec::with_capacity(text.len() / 4 * 3), 0u32, 0);
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        (bits, held) = (bits << 6 | u32::from(value), held + 6);
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    Some(bytes)
 }
 
 fn whole(element: &Element, link: &str, url: &str) -> String {

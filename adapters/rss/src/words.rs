@@ -6,9 +6,50 @@ use crate::entities;
 use crate::feed::{Kind, Markup};
 
 /// Elements that people write into titles and descriptions of RSS, which does not say whether it holds HTML.
-const TAGS: [&str; 22] = [
-    "a", "b", "br", "center", "div", "em", "font", "h1", "h2", "h3", "i", "img", "li", "ol", "p", "pre",
-    "span", "strong", "sub", "sup", "table", "u",
+const TAGS: [&str; 43] = [
+    "a",
+    "b",
+    "blockquote",
+    "br",
+    "center",
+    "code",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "embed",
+    "figure",
+    "font",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "iframe",
+    "img",
+    "li",
+    "object",
+    "ol",
+    "p",
+    "pre",
+    "script",
+    "section",
+    "small",
+    "span",
+    "strike",
+    "strong",
+    "style",
+    "sub",
+    "sup",
+    "table",
+    "td",
+    "tr",
+    "u",
+    "ul",
 ];
 /// How an excerpt ends.
 const CUT_ENDS: [&str; 12] = [
@@ -62,7 +103,7 @@ pub fn html(markup: Markup) -> String {
 pub fn is_html(text: &str) -> bool {
     let tag = text.match_indices('<').any(|(at, _)| {
         let rest = text[at + 1..].trim_start_matches('/');
-        let name: String = rest.chars().take(8).take_while(char::is_ascii_alphanumeric).collect();
+        let name: String = rest.chars().take(12).take_while(char::is_ascii_alphanumeric).collect();
         let end = rest[name.len()..].chars().next();
         TAGS.contains(&name.to_ascii_lowercase().as_str())
             && end.is_some_and(|c| c == '>' || c == '/' || c.is_whitespace())

@@ -28,6 +28,8 @@ pub enum Ns {
     Media,
     Xhtml,
     FeedBurner,
+    /// What podcasts say of themselves.
+    Itunes,
     Other,
 }
 
@@ -200,6 +202,7 @@ fn vocabulary(uri: &str) -> Ns {
         ("search.yahoo.com/mrss", Ns::Media),
         ("www.w3.org/1999/xhtml", Ns::Xhtml),
         ("feedburner", Ns::FeedBurner),
+        ("itunes.com/dtds", Ns::Itunes),
     ];
     known.iter().find(|(part, _)| uri.contains(part)).map_or(Ns::Other, |(_, ns)| *ns)
 }
@@ -216,6 +219,7 @@ fn by_custom(prefix: &str) -> Ns {
         "rdf" => Ns::Rdf,
         "xhtml" => Ns::Xhtml,
         "feedburner" => Ns::FeedBurner,
+        "itunes" => Ns::Itunes,
         _ => Ns::Other,
     }
 }
