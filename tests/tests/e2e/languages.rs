@@ -191,7 +191,11 @@ async fn open(bed: &Bed, reader: &Reader) -> Engine {
         .build()
         .await
         .expect("an engine");
-    let site = load_site(&reader.site_file).expect("the site file is good");
+    let mut site = load_site(&reader.site_file).expect("the site file is good");
+    // A site file says how far back its operator wants to look; here it is everything.
+    let defaults = site.default_column.iter_mut().filter_map(|column| column.pagination.as_mut());
+    let columns = site.columns.iter_mut().filter_map(|column| column.pagination.as_mut());
+    defaults.chain(columns).for_each(|pagination| pagination.max_pages = 80.max(pagination.max_pages));
     engine.import_site_config(&site).await.expect("the site file fits its adapter");
     engine
 }
