@@ -12,6 +12,7 @@ use std::ops::Range;
 use chrono_tz::Tz;
 
 use super::calendar::{Day, day_of};
+use super::minute::Minutes;
 
 /// Ten minutes: bins of the sharp picture, and of the whole that is made of all three.
 const BINS: usize = 144;
@@ -32,6 +33,9 @@ const ONE_EVENT: i64 = 1200;
 const MOST_BEHIND: f64 = 6.0;
 /// Into how many moments a stretch is cut in which items are known to lie.
 const MOMENTS: i64 = 24;
+/// Steps in which time that passed is weighed: a quarter of an hour, or so many between two looks.
+const STEP: i64 = 900;
+const MOST_STEPS: i64 = 200;
 
 /// One picture of the day for each kind of day: 0 worked, 1 rest.
 #[derive(Clone, Debug)]
@@ -80,6 +84,7 @@ pub struct Habit {
     zone: Tz,
     wide: Picture<HALF_HOURS>,
     sharp: Picture<BINS>,
+    minutes: Minutes,
     /// How well flat, wide and sharp foretold so far, in natural logarithms.
     record: [f64; 3],
     /// Decayed days watched and items seen, by weekday.
@@ -99,6 +104,7 @@ impl Habit {
             zone,
             wide: Picture::new(FLAT[0]),
             sharp: Picture::new(FLAT[1]),
+            minutes: Minutes::default(),
             record: [0.0, 0.0, -1.0],
             days: [0.0; 7],
             items: [0.0; 7],
@@ -122,14 +128,27 @@ impl Habit {
         let mut today = i64::MIN;
         let (mut kind, mut factor) = (0, 1.0);
         for pair in edges.windows(2) {
-            let at = from + (pair[0] + pair[1]) / 2;
+            let (at, length) = (from + (pair[0] + pair[1]) / 2, pair[1] - pair[0]);
             if at.div_euclid(DAY) != today {
                 today = at.div_euclid(DAY);
                 let day = day_of(today, self.zone);
                 (kind, factor) = (usize::from(!day.is_worked()), self.week[day.like]);
             }
-            piece(factor * f64::from(self.day[kind][(at.rem_euclid(DAY) / BIN) as usize]));
+            let hour = f64::from(self.day[kind][(at.rem_euclid(DAY) / BIN) as usize]);
+            piece(factor * hour * self.minutes.busy(at, length));
         }
+    }
+
+    /// How many mean days a stretch is worth: a night or a holiday hardly any.
+    pub fn usual_days(&self, from: i64, until: i64) -> f64 {
+        let step = ((until - from) / MOST_STEPS).max(STEP);
+        let edges: Vec<i64> = (0..).map(|i| i * step).take_while(|at| *at < until - from).collect();
+        let mut days = 0.0;
+        for (i, at) in edges.iter().enumerate() {
+            let end = edges.get(i + 1).copied().unwrap_or(until - from);
+            self.busy(from, &[*at, end], |busy| days += busy * (end - at) as f64 / DAY as f64);
+        }
+        days
     }
 
     /// Time passed in which everything that was published is known.
@@ -139,6 +158,7 @@ impl Habit {
         }
         let kept = (-((until - from) as f64) / DAY as f64 * LN_2 / HALF_LIFE).exp();
         self.days.iter_mut().chain(&mut self.items).chain(&mut self.record).for_each(|sum| *sum *= kept);
+        self.minutes.fade(kept);
         self.wide.fade(kept);
         self.sharp.fade(kept);
         let mut at = from.max(until - 120 * DAY);
@@ -155,6 +175,7 @@ impl Habit {
         let wide = self.wide.density(kind, Picture::<HALF_HOURS>::bin(local));
         let sharp = self.sharp.density(kind, Picture::<BINS>::bin(local));
         self.judge(local, [1.0, wide, sharp]);
+        self.minutes.published(local);
         self.wide.add(kind, local, 2, 1.0);
         self.sharp.add(kind, local, 1, 1.0);
         let like = self.day(local).like;
@@ -201,6 +222,7 @@ impl Habit {
 
     /// Makes one picture of the three, and the week, after evidence came in.
     pub fn learn(&mut self) {
+        self.minutes.learn();
         let trust = self.record.map(f64::exp);
         let trust = trust.map(|one| one / trust.iter().sum::<f64>());
         for kind in 0..2 {

@@ -5,8 +5,9 @@
 //! the age of its last item (clusters, or one notice a day); the time ahead is cut into pieces with so many expected items each, and the looks are laid so that the waiting of all
 //! expected items plus the price of the looks is least (Sia, Cho & Cho 2007; Azar et al. 2018). One price for all
 //! sources makes the interval of an even source go by the square root of its rate. An item of a slow source weighs
-//! more, by `1 + 6 / rate`: that is the weighting which serves the mean delay over items *and* over sources; on the made-up
-//! feed set it gave more of both than the powers 0.4 to 0.8 of the rate that were tried.
+//! more, by `1 + 6 / rate`: that is the weighting which serves the mean delay over items *and* over sources. The rate in
+//! this weight is that of months, and the expected items are those of today: so a slow source is not starved, and yet a
+//! source that falls silent gives its looks to others and one that wakes up gets them.
 //!
 //! Publish times that tell nothing (midnight sharp from a source that does it always, not before the look that found
 //! them, not after the look before) count as "somewhere between two looks".
@@ -15,6 +16,7 @@
 
 mod calendar;
 mod habit;
+mod minute;
 mod plan;
 mod pulse;
 mod rate;

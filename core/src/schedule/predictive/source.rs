@@ -13,8 +13,8 @@ use crate::schedule::policy::Decision;
 const DAY: i64 = 86_400;
 /// What a look costs at knob 1, in item-seconds: a source with an item a day is then looked at about every hour.
 const PRICE: f64 = 525.0;
-/// An item weighs `1 + SLOW / rate`, in items a day: a source slower than this is served for its own sake. Measured
-/// on the made-up feed set: half of it costs sources 4 % and gives items 8 %, the double of it the reverse.
+/// An item weighs `1 + SLOW / rate`, in items a day over months: a source slower than this is served for its own sake.
+/// Measured: half of it costs sources some per cent and gives items twice as much, the double of it the reverse.
 const SLOW: f64 = 6.0;
 /// As many rows as a list usually shows; so many new ones at once, and some may have been pushed off.
 const PAGE: usize = 20;
@@ -83,10 +83,12 @@ impl Source {
         known.iter().for_each(|at| source.stamp(*at));
         let date_only = source.is_date_only();
         // The oldest item says where the page begins, and nothing about how often items come.
-        source.rate.watched(days(first, now));
+        source.rate.watched(days(first, now), days(first, now));
         let mut clock = source.local(first);
         for &at in rest {
-            source.rate.came(1.0, days(at, now));
+            // A date is anywhere in its day.
+            let came = if date_only { at + (now - at).min(DAY) / 2 } else { at };
+            source.rate.came(1.0, days(came, now));
             if !date_only {
                 let local = source.local(at);
                 source.habit.watched(clock, local);
@@ -109,7 +111,7 @@ impl Source {
         let before = self.looked_at;
         let now = within_reason(now).max(before);
         let (from, until) = (self.local(before), self.local(now));
-        self.rate.watched(days(before, now));
+        self.rate.watched(days(before, now), self.habit.usual_days(from, until));
         self.habit.watched(from, until);
         (self.looked_at, self.found) = (now, new.len());
         self.pulse.fade(days(before, now));
@@ -162,7 +164,7 @@ impl Source {
     pub fn decide(&mut self, knob: f64, mode: Mode) -> Decision {
         let rate = self.rate.per_day();
         let knob = if knob.is_finite() { knob.clamp(1e-9, 1e12) } else { 1.0 };
-        let price = PRICE * knob / (1.0 + SLOW / rate);
+        let price = PRICE * knob / (1.0 + SLOW / self.rate.of_months());
         let per_second = rate / DAY as f64;
         self.cut((2.0 * price / per_second).sqrt());
         let (items, edges) = (&mut self.items, &self.edges);

@@ -131,7 +131,8 @@ fn a_bigger_knob_means_fewer_looks_and_a_slow_source_is_not_starved() {
     assert_eq!((silent.cadence(), busy.cadence()), (Cadence::P6, Cadence::P0));
     let [silent, busy] =
         [&mut silent, &mut busy].map(|source| source.decide(1.0, Mode::Budget).next - MONDAY);
-    assert!(busy < silent && silent < 8 * busy, "{busy} s and {silent} s");
+    // Twenty in three hours against one in a hundred days.
+    assert!(busy < silent && silent < 20 * busy, "{busy} s and {silent} s");
 }
 
 #[test]
@@ -191,4 +192,59 @@ fn a_holiday_is_not_a_monday() {
     let (usual, quiet) = (wait(monday), wait(festival));
     assert!(quiet.next - festival > usual.next - monday, "{usual:?} {quiet:?}");
     assert!(quiet.why.contains("a public holiday"), "{}", quiet.why);
+}
+
+#[test]
+fn who_publishes_on_the_hour_is_looked_at_just_after_it() {
+    // Every day at other hours, so that only the minute is a habit.
+    let hours = |day: i64| [7, 11, 17].map(|step| (step * day + step) % 24);
+    let mut source = Source::open(Shanghai, MONDAY - 56 * DAY, &[]);
+    for step in 0..56 * 48 {
+        let now = MONDAY - 56 * DAY + step * 1800 + 900;
+        let on_the_hour = now - 900;
+        let is_due = step % 2 == 0 && hours(step / 48).contains(&(step / 2 % 24));
+        let item = on_the_hour + 40;
+        source.look(now, if is_due { std::slice::from_ref(&item) } else { &[] });
+    }
+    for hour in [3, 9, 20] {
+        source.look(MONDAY + hour * HOUR + 1500, &[]);
+        let minute = (source.decide(1.0, Mode::Budget).next - MONDAY).rem_euclid(HOUR) / 60;
+        assert!(minute < 10, "at minute {minute}");
+    }
+}
+
+#[test]
+fn a_source_that_wakes_up_is_looked_at_more_and_one_that_falls_silent_less() {
+    // Five a morning, or one every tenth, for two months; then five a morning, or nothing. Looks on the fourth day.
+    let looks = |often: bool, then: bool| {
+        let items: Vec<i64> = (-60..4_i64)
+            .filter(|day| if *day >= 0 { then } else { often || day % 10 == 0 })
+            .flat_map(|day| {
+                let count = if often || day >= 0 { 5 } else { 1 };
+                (0..count).map(move |i| {
+                    MONDAY + day * DAY + 9 * HOUR + (day * 7919 + i * 3557).rem_euclid(5 * HOUR)
+                })
+            })
+            .collect();
+        let between = |from: i64, until: i64| -> Vec<i64> {
+            items.iter().copied().filter(|at| (from..until).contains(at)).collect()
+        };
+        let mut now = MONDAY - 60 * DAY;
+        let mut source = Source::open(Shanghai, now, &[]);
+        while now < MONDAY + 3 * DAY {
+            source.look(now + HOUR, &between(now, now + HOUR));
+            now += HOUR;
+        }
+        let mut looks = 0;
+        while now < MONDAY + 4 * DAY {
+            let next = source.decide(2.0, Mode::Budget).next;
+            source.look(next, &between(now, next));
+            (now, looks) = (next, looks + 1);
+        }
+        looks
+    };
+    let [awake, asleep, as_ever, silent] =
+        [(false, true), (false, false), (true, true), (true, false)].map(|(often, then)| looks(often, then));
+    assert!(awake * 2 > asleep * 3, "{awake} looks and {asleep}");
+    assert!(as_ever * 4 > silent * 5, "{as_ever} looks and {silent}");
 }
