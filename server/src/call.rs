@@ -167,6 +167,34 @@ impl Input for SiteText {
     }
 }
 
+/// Changes of a site: some of its settings as JSON, or a whole file as YAML.
+pub enum SiteChange {
+    Some(serde_json::Map<String, Value>),
+    File(String),
+}
+
+impl Input for SiteChange {
+    type Reader = Checked<serde_json::Map<String, Value>>;
+
+    fn reader() -> Self::Reader {
+        Checked::new()
+    }
+
+    fn read(reader: &Self::Reader, headers: &HeaderMap, bytes: Bytes) -> Result<SiteChange, Problem> {
+        match kind_of(headers).as_str() {
+            "application/json" => reader.value(parse(&bytes)?).map(SiteChange::Some),
+            _ => SiteText::read(&(), headers, bytes).map(|text| SiteChange::File(text.0)),
+        }
+    }
+
+    fn describe() -> Value {
+        serde_json::json!({ "required": true, "content": {
+            "application/json": { "schema": { "type": "object" } },
+            "application/yaml": { "schema": { "type": "string" } },
+        } })
+    }
+}
+
 /// The kind of a body, without its parameters.
 pub fn kind_of(headers: &HeaderMap) -> String {
     let text = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");

@@ -6,6 +6,7 @@
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use dibao::config::ConfigError;
+use dibao::schedule::ScheduleError;
 use dibao::store::StoreError;
 use dibao::{Error, ErrorClass, Refusal};
 use http::{HeaderName, HeaderValue, StatusCode, header};
@@ -195,6 +196,7 @@ impl From<Error> for Problem {
         }
         match error {
             Error::Store(error) => trouble(&error),
+            Error::Schedule(error) => of_schedule(&error),
             error => {
                 let code = match error.class() {
                     ErrorClass::Config | ErrorClass::Adapter => Code::Invalid,
@@ -238,6 +240,19 @@ impl From<ConfigError> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Problem {
         Error::from(error).into()
+    }
+}
+
+fn of_schedule(error: &ScheduleError) -> Problem {
+    let problem = |code| Problem::new(code, error.to_string());
+    match error {
+        ScheduleError::Unknown { .. } => problem(Code::NotFound),
+        ScheduleError::Taken { .. } => problem(Code::Conflict),
+        ScheduleError::Protected { .. } => problem(Code::Builtin),
+        ScheduleError::Active { job, .. } => problem(Code::Active).with("job", *job),
+        ScheduleError::Off { .. } => problem(Code::Disabled),
+        ScheduleError::Invalid { field, .. } => Problem::invalid(*field, error.to_string()),
+        _ => problem(Code::Invalid),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask <command>`: what a contributor runs. One file per command; nothing is decided here.
 
 mod adapters;
+mod api;
 mod bench;
 mod demo;
 mod examples;

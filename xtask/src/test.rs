@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::adapters;
+use crate::api;
 use crate::setup;
 use crate::steps::{cargo, run, step};
 
@@ -34,6 +35,7 @@ pub fn run_all(workspace: &Path) -> Result<()> {
     })?;
     step("OpenSSL's program", setup::openssl_program)?;
     step("tests", || run(cargo(workspace).args(["test", "--workspace"])))?;
+    step("the API against its own description", || api::check(workspace))?;
     step("an old host, with OpenSSL", || {
         setup::openssl()?;
         run(cargo(workspace).args([

@@ -73,7 +73,7 @@ impl StepError {
 }
 
 /// What one turn comes to once the pages it parsed are let go.
-enum Outcome<T> {
+pub(super) enum Outcome<T> {
     Done(T, Vec<u8>),
     Fetch(Vec<(contract::Request, Url)>, Vec<u8>),
     Failed(TurnError),
@@ -162,7 +162,7 @@ where
     }
 }
 
-async fn one_turn<T, F>(
+pub(super) async fn one_turn<T, F>(
     ctx: &CrawlContext,
     call: OwnedCall,
     replies: Arc<Vec<contract::Reply>>,
@@ -320,7 +320,7 @@ async fn heed_refusal(ctx: &CrawlContext, error: &TurnError, replies: &[contract
     ctx.gate.flush().await;
 }
 
-fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {
+pub(super) fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> StepError {
     let class = error.class();
     let message = match error {
         TurnError::Failure { failure: contract::Failure::Stale(why), .. } => {

@@ -16,6 +16,7 @@ mod schedules;
 mod settings;
 mod trial;
 mod work;
+mod workbench;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

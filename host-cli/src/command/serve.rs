@@ -54,6 +54,10 @@ pub struct ServeArgs {
     /// How long what is under way may take to end after the first signal, in seconds
     #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
     drain: Duration,
+
+    /// How often site files are looked at for changes, in seconds; changes of the store are followed at once
+    #[arg(long, env = "SCHEDULER_RECONCILE_SEC", default_value = "300", value_name = "SECONDS", value_parser = seconds)]
+    reconcile: Duration,
 }
 
 pub async fn run(open: &OpenArgs, args: ServeArgs) -> anyhow::Result<Exit> {
@@ -63,7 +67,7 @@ pub async fn run(open: &OpenArgs, args: ServeArgs) -> anyhow::Result<Exit> {
     let admin = password(&args)?.map(|password| (args.admin_user.clone(), password));
     // A mistake in the options must not leave a data directory behind, and a server without one begins with it.
     let options = Options { listen: args.listen, admin, names: args.host, https: args.https };
-    let engine = open.engine().await?;
+    let engine = open.builder_in(open.data.clone())?.reconcile_every(args.reconcile).build().await?;
     let server = Server::bind(engine.clone(), options).await?;
     let stop = drain_then_abort();
     let addr = server.addr()?;
@@ -79,7 +83,7 @@ pub async fn run(open: &OpenArgs, args: ServeArgs) -> anyhow::Result<Exit> {
                 stop.cancelled().await;
                 Ok(())
             }
-            _ => engine.queue().work(handlers, options, stop.clone(), false).await,
+            _ => engine.run(handlers, options, stop.clone()).await,
         };
         // A worker that cannot go on ends the process, so that whoever runs it starts it again.
         stop.cancel();

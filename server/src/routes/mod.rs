@@ -2,10 +2,13 @@
 
 mod adapters;
 mod articles;
+mod cron;
+mod cron_jobs;
 mod departments;
 mod hosts;
 mod jobs;
 mod numbers;
+mod schedules;
 mod session;
 mod sites;
 mod targets;
@@ -31,6 +34,9 @@ pub fn list() -> Routes {
     articles::add(routes.tag("articles"));
     departments::add(routes.tag("departments"));
     jobs::add(routes.tag("jobs"));
+    schedules::add(routes.tag("schedules"));
+    cron::add(routes.tag("schedules"));
+    cron_jobs::add(routes.tag("cron"));
     hosts::add(routes.tag("hosts"));
     numbers::add(routes.tag("numbers"));
     adapters::add(routes.tag("adapters"));

@@ -12,7 +12,7 @@ use crate::call::{Call, Route, Routes};
 use crate::caller::Scope;
 use crate::checked::Nothing;
 use crate::paging::{Page, list_query};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 
 list_query! {
     /// Which requests.
@@ -80,7 +80,11 @@ pub fn add(routes: &mut Routes) {
         .add(Route::get("/admin/api/stats/overview", Read, "The dashboard"), overview)
         .add(Route::get("/admin/api/stats/by-site", Read, "Articles by site"), by_site)
         .add(Route::get("/admin/api/stats/by-dept", Read, "Articles by department"), by_dept)
-        .add(Route::get("/admin/api/stats/by-day", Read, "Articles by day, the oldest first"), by_day)
+        .add(
+            Route::get("/admin/api/stats/by-day", Read, "Articles by day, the oldest first")
+                .may(&[Code::NotFound]),
+            by_day,
+        )
         .add(Route::get("/admin/api/stats/freshness", Read, "How fresh each site is"), freshness)
         .add(Route::get("/admin/api/alerts", Read, "What keeps failing, since when, and what to try"), alerts)
         .add(Route::get("/admin/api/logs/recent", Read, "Requests, the newest first"), logs)

@@ -1,14 +1,14 @@
 //! Sites: to look at, make, change, switch, remove.
 
-use dibao::config::export_site;
+use dibao::config::{export_site, parse_site};
 use dibao::desk::SiteRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::targets::TargetShown;
 use crate::answer::{Done, Made, Shown};
-use crate::call::{Call, Route, Routes, Sent, SiteText};
+use crate::call::{Call, Route, Routes, Sent, SiteChange, SiteText};
 use crate::caller::Scope;
 use crate::checked::Nothing;
 use crate::paging::{Page, list_query};
@@ -75,7 +75,7 @@ pub fn add(routes: &mut Routes) {
         .add(Route::post("/admin/api/sites", Admin, "Makes a site of a site file").may(&made), create)
         .add(Route::get("/admin/api/sites/{code}", Read, "One site"), site)
         .add(
-            Route::put("/admin/api/sites/{code}", Admin, "Changes settings; null takes one back").may(&made),
+            Route::put("/admin/api/sites/{code}", Admin, "Changes settings (JSON; null takes one back), or takes a whole file (YAML) in place of the one before").may(&made),
             update,
         )
         .add(
@@ -133,8 +133,24 @@ async fn create(call: Call<Nothing, Nothing, SiteText>) -> Result<Made<SiteShown
     Ok(Made(row.into()))
 }
 
-async fn update(call: Call<Code, Nothing, Sent<Map<String, Value>>>) -> Result<Shown<SiteShown>, Problem> {
-    let row = call.desk().update_site(&call.path.code, call.body.0.clone()).await?;
+async fn update(call: Call<Code, Nothing, SiteChange>) -> Result<Shown<SiteShown>, Problem> {
+    let (desk, code) = (call.desk(), &call.path.code);
+    let row = match &call.body {
+        SiteChange::Some(settings) => desk.update_site(code, settings.clone()).await?,
+        SiteChange::File(text) => {
+            desk.site(code).await?;
+            let config = parse_site(text, "the site file")?;
+            if config.site_id != *code {
+                return Err(Problem::invalid(
+                    "site_id",
+                    format!("is `{}`; the code of a site stays", config.site_id),
+                ));
+            }
+            let change = call.app.engine.import_site_config(&config).await?;
+            desk.note("site.import", code, "ok", json!(change)).await?;
+            desk.site(code).await?
+        }
+    };
     call.app.events.changed("site", &row.site.code);
     Ok(Shown(row.into()))
 }

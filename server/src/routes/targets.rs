@@ -1,9 +1,11 @@
 //! Targets: to look at, make, change, switch, remove, run, and how their pages are read.
 
 use dibao::Timestamp;
+use dibao::crawl::{PreviewRow, Reread};
 use dibao::desk::{
     BulkOutcome, Department, Paging, ParserView, RunAsk, TargetHealth, TargetQuery, TargetRow,
 };
+use dibao::model::{Published, RequestLog};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -154,6 +156,43 @@ pub struct Override {
     over: Option<Map<String, Value>>,
 }
 
+/// Unsaved settings that are to be tried.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Try {
+    /// In place of the override that is stored.
+    #[serde(rename = "override", default)]
+    over: Option<Map<String, Value>>,
+    /// The stored page of this article; none: the list, as it is now.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    article: Option<i64>,
+}
+
+/// What they make of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Tried {
+    /// Rows of the list.
+    rows: Option<Vec<PreviewRow>>,
+    /// The requests that it took to read it.
+    requests: Option<Vec<RequestLog>>,
+    /// Fields of the stored page.
+    now: Option<Reread>,
+    /// The same as they are stored.
+    before: Option<Before>,
+}
+
+/// Fields of an article as they are stored.
+#[derive(Serialize, JsonSchema)]
+pub struct Before {
+    title: String,
+    published: Option<Published>,
+    source: Option<String>,
+    content: String,
+    attachments: Vec<String>,
+    provenance: std::collections::BTreeMap<String, String>,
+}
+
 /// A site whose columns are to be found.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -230,6 +269,15 @@ pub fn add(routes: &mut Routes) {
             Route::put("/admin/api/targets/{code}/parser", Admin, "Lays settings over those of its file"),
             set_parser,
         );
+    routes.add(
+        Route::post(
+            "/admin/api/targets/{code}/parser/preview",
+            Admin,
+            "Tries settings before they are saved",
+        )
+        .asks_a_site(),
+        preview,
+    );
     for (path, about) in [
         ("/admin/api/targets/{code}/run", "Puts a crawl of the target in line"),
         ("/api/sources/{code}/fetch", "The same, under its older name"),
@@ -352,6 +400,26 @@ async fn set_parser(call: Call<Code, Nothing, Sent<Override>>) -> Result<Shown<P
     let view = call.desk().set_parser(&call.path.code, call.body.0.over.clone()).await?;
     call.app.events.changed("target", &call.path.code);
     Ok(Shown(view))
+}
+
+async fn preview(call: Call<Code, Nothing, Sent<Try>>) -> Result<Shown<Tried>, Problem> {
+    let (engine, code) = (&call.app.engine, &call.path.code);
+    let Try { over, article } = call.body.0;
+    let Some(article) = article else {
+        let preview = engine.preview_rows(code, over).await?;
+        let (rows, requests) = (Some(preview.rows), Some(preview.requests));
+        return Ok(Shown(Tried { rows, requests, now: None, before: None }));
+    };
+    let (now, stored) = engine.preview_page(code, over, article).await?;
+    let before = Before {
+        title: stored.title,
+        published: stored.published,
+        source: stored.source_raw,
+        content: stored.content_text,
+        attachments: stored.attachments.into_iter().map(|file| file.url).collect(),
+        provenance: stored.provenance,
+    };
+    Ok(Shown(Tried { rows: None, requests: None, now: Some(now), before: Some(before) }))
 }
 
 async fn discover(call: Call<Nothing, Nothing, Sent<Discover>>) -> Result<Shown<Found>, Problem> {
