@@ -20,6 +20,9 @@ export class Problem extends Error {
 
 const strangers = new Set();
 
+/** Somebody was not let in: he has to sign in again. */
+export const stranger = () => strangers.forEach((call) => call());
+
 /** Is called when the server does not know us any more. */
 export const onStranger = (call) => strangers.add(call);
 
@@ -67,7 +70,7 @@ async function call(method, where, { query, body, type, signal, once, text } = {
 		throw new Problem(answer.status, { title: `HTTP ${answer.status}`, detail: told.slice(0, 300) }, id);
 	}
 	if (answer.ok) return value;
-	if (answer.status === 401 && where !== '/session') strangers.forEach((call) => call());
+	if (answer.status === 401 && where !== '/session') stranger();
 	throw new Problem(answer.status, value ?? {}, id);
 }
 

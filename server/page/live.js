@@ -1,6 +1,7 @@
 // Events of the server as they happen. Says whether the line is up, notices a line that is dead without being closed,
 // and takes it up again. It reads the stream itself because an EventSource hides the heartbeat.
 
+import { stranger } from './api.js';
 import { settled } from './dom.js';
 
 const SILENCE_MS = 45_000;
@@ -51,6 +52,11 @@ export async function connect() {
 		heard();
 		const headers = { Accept: 'text/event-stream', ...(last ? { 'Last-Event-ID': last } : {}) };
 		const answer = await fetch('/admin/api/events', { headers, signal: mine.signal, credentials: 'same-origin', cache: 'no-store' });
+		// Sessions end with the server that gave them.
+		if (answer.status === 401) {
+			stranger();
+			return;
+		}
 		if (!answer.ok || !answer.body) throw new Error(`HTTP ${answer.status}`);
 		tell('on');
 		wait = FIRST_WAIT_MS;

@@ -50,6 +50,8 @@ export function follow(find, root, arrived) {
 			get: (where, query) => get(where, query, { signal: leave.signal }),
 			onquery: (call) => place.changed.add(call),
 		});
+		// What was asked about another page is not answered on this one.
+		document.querySelectorAll('dialog[open]').forEach((node) => node.close());
 		root.replaceChildren();
 		const page = find(route.at);
 		arrived(place, page);

@@ -48,5 +48,8 @@ export function highlighted(text, q) {
 	return String(text).split(pattern).map((part, index) => (index % 2 ? h('mark', part) : part));
 }
 
-/** A snippet of a search result. */
-export const marked = (snippet, q) => h('bdi', highlighted(line(snippet, 300), q));
+/** What a search found, in pieces that say themselves what is to be marked; or a text in which words are looked for. */
+export function marked(pieces, q, most = 300) {
+	if (!Array.isArray(pieces)) return h('bdi', highlighted(line(pieces, most) || '—', q));
+	return h('bdi', pieces.slice(0, 60).map((piece) => (piece.hit ? h('mark', body(piece.text)) : body(piece.text))));
+}

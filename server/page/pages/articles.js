@@ -39,8 +39,8 @@ export const articles = {
 					[
 						t('title'),
 						(article) => [
-							h('a', { href: address(['articles', article.id], place.query.q ? { q: place.query.q } : {}) }, foreign(article.title, 200)),
-							article.snippet ? h('span.under', marked(article.snippet, place.query.q)) : null,
+							h('a', { href: address(['articles', article.id], place.query.q ? { q: place.query.q } : {}) }, marked(article.title, place.query.q, 200)),
+							article.snippet?.length > 0 && h('span.under', marked(article.snippet, place.query.q)),
 						],
 						'titles',
 					],
@@ -107,9 +107,10 @@ function nothing(place) {
 }
 
 async function pickAll(place, rows) {
-	const { ids, total, truncated } = await get('/articles/search/ids', asked(place.query));
+	const { ids, truncated, complete } = await get('/articles/search/ids', asked(place.query));
+	const total = rows.answer().total;
 	ids.forEach((id) => picked.add(String(id)));
-	if (truncated) notice(t('bulk.truncated', { n: ids.length.toLocaleString('en-US'), total: total.toLocaleString('en-US') }), 'warn');
+	if (truncated || complete === false) notice(t('bulk.truncated', { n: ids.length.toLocaleString('en-US'), total: total.toLocaleString('en-US') }), 'warn');
 	rows.redraw();
 }
 

@@ -27,9 +27,9 @@ export const dashboard = {
 			},
 			['job', 'crawl', 'changed', 'fired'],
 		);
-		shown(place, wrong, () => Promise.all([ask('/alerts'), ask('/hosts', { cooling: true, limit: 20 })]), ([alerts, cold]) => drawWrong(rowsOf(alerts), rowsOf(cold)), ['job', 'changed']);
+		shown(place, wrong, () => Promise.all([ask('/alerts', { limit: 200 }), ask('/hosts', { cooling: true, limit: 20 })]), ([alerts, cold]) => drawWrong(rowsOf(alerts), rowsOf(cold)), ['job', 'changed']);
 		shown(place, load, () => ask('/schedules/load', { hours: 24 }), (answer) => [h('header', h('h2', t('dashboard.load')), h('a', { href: '#/jobs/coming', class: 'small' }, t('more'))), loadChart(answer, true), answer.overdue ? h('p.tone-warn.small', t('load.overdue', { n: answer.overdue })) : null], ['changed', 'fired']);
-		shown(place, fresh, () => ask('/stats/freshness'), (answer) => [h('h2', t('dashboard.fresh')), freshTable(rowsOf(answer))], ['job', 'changed']);
+		shown(place, fresh, () => ask('/stats/freshness', { limit: 200 }), (answer) => [h('h2', t('dashboard.fresh')), freshTable(rowsOf(answer))], ['job', 'changed']);
 		shown(place, hosts, () => ask('/hosts', { limit: 8 }), (answer) => [h('header', h('h2', t('monitoring.hosts')), h('a', { href: '#/monitoring/hosts', class: 'small' }, t('more'))), hostTable(rowsOf(answer))], ['job', 'changed']);
 		listen(({ name, data }) => {
 			if (name !== 'crawl' || !['stored', 'failed', 'ended', 'started'].includes(data.what)) return;

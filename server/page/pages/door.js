@@ -17,8 +17,8 @@ export function door(body, entered) {
 			await enter(user.value, password.value);
 			entered();
 		} catch (error) {
-			if (error.status === 401) error.title = t('door.wrong');
-			if (error.status === 429) error.title = t('door.throttled');
+			if (error.status === 401) Object.assign(error, { title: t('door.wrong'), code: '' });
+			if (error.status === 429) Object.assign(error, { title: t('door.throttled'), code: '' });
 			put(trouble, problem(error));
 			password.select();
 		} finally {

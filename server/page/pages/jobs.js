@@ -106,7 +106,7 @@ function said(job) {
 function response(text) {
 	try {
 		const value = JSON.parse(text);
-		if (value && typeof value === 'object') return line(Object.entries(value).filter(([, each]) => typeof each !== 'object' && each !== null).map(([name, each]) => `${known('count', name)} ${each}`).join(' · '), 200);
+		if (value && typeof value === 'object') return line(Object.entries(value).filter(([name, each]) => name !== 'run' && typeof each !== 'object').map(([name, each]) => `${known('count', name)} ${each}`).join(' · '), 200);
 	} catch {
 		// Then it is words.
 	}

@@ -21,7 +21,7 @@ export const monitoring = {
 function alerts(place, body) {
 	const root = h('div');
 	put(body, root);
-	shown(place, root, () => place.get('/alerts'), (answer) => drawAlerts(answer.items ?? answer), ['job', 'changed']);
+	shown(place, root, () => place.get('/alerts', { limit: 200 }), (answer) => drawAlerts(answer.items ?? answer), ['job', 'changed']);
 }
 
 /** Alerts, each with why, since when, the last good run and what to try. */
@@ -107,7 +107,7 @@ function closer(host, signal) {
 			Promise.all([get(path('hosts', host), null, { signal }), get(`${path('hosts', host)}/ledger`, { days: 7 }, { signal })]),
 			([row, ledger]) => [
 				row.trouble ? h('p', h('strong', t('host.trouble')), ' ', line(row.trouble, 500)) : null,
-				table({ rows: ledger.items ?? [], key: (day) => day.day, columns: Object.keys(ledger.items?.[0] ?? {}).slice(0, 7).map((name) => [known('ledger', name), (day) => line(typeof day[name] === 'object' ? JSON.stringify(day[name]) : day[name], 60), name === 'day' ? null : 'num']) }),
+				table({ rows: ledger.items ?? [], key: (day) => day.day, columns: Object.keys(ledger.items?.[0] ?? {}).slice(0, 7).map((name) => [known('ledger', name), (day) => line(typeof day[name] === 'object' ? JSON.stringify(day[name]) : day[name], 60), name === 'day' ? 'nowrap' : 'num']) }),
 			],
 			load,
 		);

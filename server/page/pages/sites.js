@@ -78,7 +78,6 @@ async function bring() {
 		{ wide: true },
 	);
 	if (!change) return;
-	notice(t('site.imported', { added: change.added?.length ?? 0, changed: change.changed?.length ?? 0, disabled: change.disabled?.length ?? 0 }));
-	const code = /^["']?site_id["']?\s*:\s*["']?([\w-]+)/mu.exec(text.value)?.[1];
-	go(code ? address(['targets'], { site: code }) : '#/targets');
+	notice(t('site.imported', { name: line(change.name, 60), n: change.targets.length }));
+	go(address(['targets'], { site: change.code }));
 }

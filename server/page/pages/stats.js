@@ -17,8 +17,8 @@ export const stats = {
 		const ask = place.get;
 		const byDay = shown(place, days, () => ask('/stats/by-day', { days: asked() }), (answer) => [h('h2', t('stats.by.day')), chart(rowsOf(answer))]);
 		shown(place, figures, () => ask('/stats/overview'), drawFigures);
-		const bySite = shown(place, sites, () => ask('/stats/by-site'), (answer) => [h('h2', t('stats.by.site')), siteTable(rowsOf(answer), place)]);
-		shown(place, departments, () => ask('/stats/by-dept'), (answer) => [h('h2', t('stats.by.dept')), deptTable(rowsOf(answer))]);
+		const bySite = shown(place, sites, () => ask('/stats/by-site', { limit: 200 }), (answer) => [h('h2', t('stats.by.site')), siteTable(rowsOf(answer), place)]);
+		shown(place, departments, () => ask('/stats/by-dept', { limit: 200 }), (answer) => [h('h2', t('stats.by.dept')), deptTable(rowsOf(answer))]);
 		place.onquery(() => {
 			picker.value = String(asked());
 			byDay();

@@ -29,7 +29,7 @@ export function happening(data) {
 	);
 }
 
-const COUNTS = ['listed', 'new', 'items_new', 'duplicate', 'failed', 'items_failed', 'attachments'];
+const COUNTS = ['seen', 'listed', 'rows', 'fresh', 'new', 'duplicate', 'failed', 'requests'];
 const counts = (data) => COUNTS.filter((name) => Number.isFinite(data[name])).map((name) => `${known('count', name)} ${data[name]}`).join(' · ');
 
 function draw(place, value, live, reload) {
@@ -104,9 +104,9 @@ function failures(errors) {
 function pace(settings) {
 	if (!settings || typeof settings !== 'object') return [];
 	return Object.entries(settings)
-		.filter(([, value]) => value !== null && value !== undefined)
+		.filter(([, said]) => said?.origin && said.value !== undefined && said.value !== null)
 		.slice(0, 24)
-		.map(([name, value]) => (value && typeof value === 'object' && 'value' in value ? [known('setting', name), [h('span.num', line(plain(value.value), 200)), value.origin && h('span.under', known('chain', line(value.origin, 80)))]] : [known('setting', name), line(plain(value), 200)]));
+		.map(([name, said]) => [known('setting', name), [h('span.num', line(plain(said.value), 200)), h('span.under', known('chain', line(said.origin, 80)))]]);
 }
 
 const plain = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value));

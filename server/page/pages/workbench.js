@@ -12,7 +12,7 @@ export const workbench = {
 		const load = () =>
 			into(
 				place.root,
-				Promise.all([place.get(`${path('targets', code)}/parser`), place.get('/articles/search', { target: code, limit: 30 })]),
+				Promise.all([place.get(`${path('targets', code)}/parser`), place.get('/articles/search', { target: code, limit: 30 }).catch(() => ({ items: [] }))]),
 				([parser, stored]) => draw(place, code, parser, stored.items, load),
 				load,
 			);

@@ -26,6 +26,7 @@ export function dialog(title, build, { wide } = {}) {
 		});
 		document.body.append(node);
 		node.showModal();
+		(node.querySelector('[autofocus]') ?? node.querySelector('.inside input, .inside textarea'))?.focus();
 	});
 }
 

@@ -2,9 +2,9 @@
 
 import { get, path } from '../api.js';
 import { h } from '../dom.js';
-import { body, line } from '../text.js';
+import { line } from '../text.js';
 import { moment } from '../when.js';
-import { known, language, t } from '../words.js';
+import { known, t } from '../words.js';
 import { into } from './notice.js';
 
 /** A place that fills itself with the explanation; `none` is said where there is no such schedule. */
@@ -16,17 +16,14 @@ export function explanation(name, signal, none) {
 	return root;
 }
 
-function draw(told) {
-	const words = told[`text_${language()}`] ?? told.text ?? told.words ?? told.lines;
-	const lines = Array.isArray(words) ? words : body(words ?? '').split('\n');
+function draw({ text, decisions = [] }) {
 	return [
-		lines.filter(Boolean).map((each) => h('p', line(each, 600))),
-		told.decisions?.length
-			? h(
-					'details',
-					h('summary', t('explain.decisions')),
-					h('ol', told.decisions.slice(0, 20).map((decided) => h('li', h('span.num.faint', moment(decided.at, true)), ' ', known('rule', decided.rule), decided.next_at ? h('span.faint', ` → ${moment(decided.next_at)}`) : null))),
-				)
-			: null,
+		[text].flat().map((each) => h('p', line(each, 600))),
+		decisions.length > 0 &&
+			h(
+				'details',
+				h('summary', t('explain.decisions')),
+				h('ol', decisions.slice(0, 20).map((decided) => h('li', h('span.num.faint', moment(decided.at, true)), ' ', line(decided.words ?? known('rule', decided.rule), 400)))),
+			),
 	];
 }
