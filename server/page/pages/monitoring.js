@@ -143,7 +143,7 @@ async function logs(place, body) {
 				[t('log.when'), (row) => h('time', { datetime: row.occurred_at }, moment(row.occurred_at, true)), 'nowrap'],
 				[t('log.answer'), (row) => [h('span', { class: `pill ${row.success ? 'good' : 'bad'}` }, row.http_status ?? (row.success ? 'ok' : '—')), row.fetch_strategy === 'browser' ? h('span.under', known('strategy', 'browser')) : null]],
 				[t('log.took'), (row) => `${row.duration_ms} ms`, 'num'],
-				[t('log.why'), (row) => h('span', { class: row.success ? 'soft' : 'tone-bad' }, line(row.error ?? (row.success ? '' : row.verdict) ?? '', 240))],
+				[t('log.why'), (row) => !row.success && h('span.tone-bad', line(row.error ?? row.verdict, 240))],
 			],
 		}),
 	});

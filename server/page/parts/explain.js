@@ -4,7 +4,7 @@ import { get, path } from '../api.js';
 import { h } from '../dom.js';
 import { line } from '../text.js';
 import { moment } from '../when.js';
-import { known, t } from '../words.js';
+import { known, language, t } from '../words.js';
 import { into } from './notice.js';
 
 /** A place that fills itself with the explanation; `none` is said where there is no such schedule. */
@@ -16,7 +16,8 @@ export function explanation(name, signal, none) {
 	return root;
 }
 
-function draw({ text, decisions = [] }) {
+function draw(told) {
+	const { text = told[`text_${language()}`] ?? [], decisions = [] } = told;
 	return [
 		[text].flat().map((each) => h('p', line(each, 600))),
 		decisions.length > 0 &&
