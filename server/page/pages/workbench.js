@@ -12,13 +12,19 @@ export const workbench = {
 		const load = () =>
 			into(
 				place.root,
-				Promise.all([place.get(`${path('targets', code)}/parser`), place.get('/articles/search', { target: code, limit: 30 }).catch(() => ({ items: [] }))]),
+				Promise.all([place.get(`${path('targets', code)}/parser`), place.get('/articles/search', { target: code, limit: 30 }).catch(() => logged(place, code))]),
 				([parser, stored]) => draw(place, code, parser, stored.items, load),
 				load,
 			);
 		load();
 	},
 };
+
+/** The stored pages by the log of requests, where they cannot be searched for. */
+async function logged(place, code) {
+	const { items } = await place.get('/logs/recent', { target: code, success: true, limit: 200 });
+	return { items: items.filter((row) => row.article_id && row.purpose === 'detail').map((row) => ({ id: row.article_id, title: row.url })) };
+}
 
 const plain = (value) => (value && typeof value === 'object' && !Array.isArray(value) ? value : {});
 

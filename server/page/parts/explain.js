@@ -10,7 +10,11 @@ import { into } from './notice.js';
 /** A place that fills itself with the explanation; `none` is said where there is no such schedule. */
 export function explanation(name, signal, none) {
 	const root = h('div.words');
-	const told = () => get(`${path('schedules', name)}/explain`, null, { signal }).catch((error) => (none && error.status === 404 ? { text: none } : Promise.reject(error)));
+	const told = async () => {
+		// Asked for by name it would be an error where there is none yet.
+		const there = !none || (await get('/schedules', { q: name, limit: 200 }, { signal })).items.some((each) => each.name === name);
+		return there ? get(`${path('schedules', name)}/explain`, null, { signal }) : { text: none };
+	};
 	const load = () => into(root, told(), draw, load);
 	load();
 	return root;

@@ -101,7 +101,7 @@ async fn a_site_is_imported_crawled_before_ones_eyes_read_mended_and_switched_of
 
     // Mends a selector on a stored page: the field changes before anything is saved.
     browser.visit("#/targets/ndrc__xwfb/parser").await;
-    let selector = "p.nothing-of-this-name::text, title::text";
+    let selector = "p.nothing-of-this-name::text, .laiyuantext span::text";
     browser.fill("[data-key='detail.title']", selector).await;
     if !missing.contains(&"/parser/preview") {
         browser.until("document.querySelector('tr[data-row=title] .changed')").await;
