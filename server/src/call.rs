@@ -227,7 +227,6 @@ pub struct Route {
     /// Problems of its own, besides those that follow from its inputs.
     pub may: Vec<Code>,
     pub within: Option<Duration>,
-    pub idempotent: bool,
 }
 
 macro_rules! methods {
@@ -240,7 +239,7 @@ macro_rules! methods {
 
 impl Route {
     fn new(method: Method, path: &'static str, scope: Option<Scope>, about: &'static str) -> Route {
-        Route { method, path, scope, tag: "", about, may: Vec::new(), within: Some(USUAL), idempotent: false }
+        Route { method, path, scope, tag: "", about, may: Vec::new(), within: Some(USUAL) }
     }
 
     methods! {
@@ -266,12 +265,6 @@ impl Route {
     pub fn lasting(mut self) -> Route {
         self.within = None;
         self
-    }
-
-    /// It heeds `Idempotency-Key`.
-    pub fn idempotent(mut self) -> Route {
-        self.idempotent = true;
-        self.may(&[Code::InProgress, Code::KeyReused])
     }
 }
 
@@ -390,27 +383,15 @@ where
         .map_err(|error| Problem::invalid("query", error.to_string()))?;
     let query = query.pairs(pairs.into_iter().map(|(name, value)| (name.into(), value.into())))?;
     let bytes = receive(sent).await?;
-    let print = route.idempotent.then(|| print_of(route, &parts, &bytes));
     let body = B::read(body, &parts.headers, bytes)?;
     let mut call =
         Call { app: app.clone(), caller, request: id, peer, headers: parts.headers, path, query, body };
     let known_tag = call.headers.remove(header::IF_NONE_MATCH);
-    let _ = print;
     let done = handler(call).await?.write()?;
     match A::TAGGED && route.method == Method::GET {
         true => tag(done, known_tag).await,
         false => Ok(done),
     }
-}
-
-/// What tells one request with a key from another.
-fn print_of(route: &Route, parts: &Parts, body: &[u8]) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    for part in [route.method.as_str().as_bytes(), parts.uri.path().as_bytes(), body] {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    hash.finalize().into()
 }
 
 fn extensions(parts: &Parts) -> (RequestId, Peer) {

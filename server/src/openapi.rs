@@ -51,13 +51,6 @@ fn one(operation: &Operation, problem: &Value) -> Value {
     let route = &operation.route;
     let mut parameters = parameters(&operation.path, "path");
     parameters.extend(parameters_of_query(operation));
-    if route.idempotent {
-        parameters.push(json!({
-            "name": "Idempotency-Key", "in": "header", "required": false,
-            "description": "The same key with the same body gets the first answer again, for a day.",
-            "schema": { "type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[A-Za-z0-9._:-]+$" },
-        }));
-    }
     let mut responses = Map::new();
     let mut good = json!({ "description": "Well." });
     if !operation.content.is_null() {

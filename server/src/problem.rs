@@ -54,13 +54,11 @@ codes! {
     Conflict, "conflict", 409, "It does not fit what is there";
     Active, "active", 409, "It is at work or in line already";
     Disabled, "disabled", 409, "It is switched off";
-    InProgress, "in_progress", 409, "The first request with this key is not answered yet";
     Busy, "busy", 409, "Somebody else is at it";
     TooLarge, "too_large", 413, "Too large";
     UnsupportedMediaType, "unsupported_media_type", 415, "Not of a kind that is read here";
     WrongHost, "wrong_host", 421, "Not the host that was asked for";
     Invalid, "invalid", 422, "A value cannot work";
-    KeyReused, "key_reused", 422, "This key was used for another request";
     Throttled, "throttled", 429, "Too often";
     Internal, "internal", 500, "A fault of the program";
     Upstream, "upstream", 502, "The remote site failed";
@@ -219,7 +217,6 @@ impl From<Refusal> for Problem {
             (Refusal::Builtin { .. }, _) => Code::Builtin,
             (_, "active") => Code::Active,
             (_, "disabled") => Code::Disabled,
-            (_, "idempotency") => Code::KeyReused,
             (Refusal::Conflict { .. }, _) => Code::Conflict,
             _ => Code::Invalid,
         };

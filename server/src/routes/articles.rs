@@ -64,8 +64,7 @@ pub fn add(routes: &mut Routes) {
                 Scope::Admin,
                 "Removes many with their files, all or none",
             )
-            .may(&[Code::NotFound])
-            .idempotent(),
+            .may(&[Code::NotFound]),
             remove_many,
         )
         .add(

@@ -98,7 +98,7 @@ pub fn add(routes: &mut Routes) {
         ("/api/cron/jobs/{id}/run", "Runs it now"),
         ("/api/cron/jobs/{id}/execute", "The same, under its other name"),
     ] {
-        routes.add(Route::post(path, Run, about).may(&[Code::Active, Code::Disabled]).idempotent(), run);
+        routes.add(Route::post(path, Run, about).may(&[Code::Active, Code::Disabled]), run);
     }
 }
 

@@ -229,10 +229,7 @@ pub fn add(routes: &mut Routes) {
             Route::post("/admin/api/targets", Admin, "Makes a target").may(&[Kind::Conflict, Kind::NotFound]),
             create,
         )
-        .add(
-            Route::post("/admin/api/targets/bulk-run", Run, "Puts crawls of many in line").idempotent(),
-            run_many,
-        )
+        .add(Route::post("/admin/api/targets/bulk-run", Run, "Puts crawls of many in line"), run_many)
         .add(
             Route::post("/admin/api/targets/discover-html", Admin, "Asks a site now which columns it has")
                 .asks_a_site(),
@@ -240,14 +237,11 @@ pub fn add(routes: &mut Routes) {
         )
         .add(
             Route::post("/admin/api/targets/bulk-create-yaml", Admin, "Makes many by `default_column`")
-                .may(&[Kind::NotFound])
-                .idempotent(),
+                .may(&[Kind::NotFound]),
             create_by_default,
         )
         .add(
-            Route::post("/admin/api/targets/bulk-create", Admin, "Makes many")
-                .may(&[Kind::NotFound])
-                .idempotent(),
+            Route::post("/admin/api/targets/bulk-create", Admin, "Makes many").may(&[Kind::NotFound]),
             create_many,
         )
         .add(
@@ -282,7 +276,7 @@ pub fn add(routes: &mut Routes) {
         ("/admin/api/targets/{code}/run", "Puts a crawl of the target in line"),
         ("/api/sources/{code}/fetch", "The same, under its older name"),
     ] {
-        routes.add(Route::post(path, Run, about).may(&started).idempotent(), run);
+        routes.add(Route::post(path, Run, about).may(&started), run);
     }
 }
 
