@@ -16,7 +16,7 @@ pub enum ServerError {
     },
     /// Others could reach it, and nobody would have to say who he is.
     #[error(
-        "{listen} can be reached from other machines and no credentials are set: set ADMIN_PASSWORD (or ADMIN_PASSWORD_FILE), make an API token, or listen on 127.0.0.1"
+        "{listen} can be reached from other machines and no credentials are set: set ADMIN_PASSWORD (or ADMIN_PASSWORD_FILE), or listen on 127.0.0.1"
     )]
     Open {
         /// The address.
