@@ -150,3 +150,40 @@ async fn a_bad_trace_or_policy_is_a_usage_error_that_says_why() {
     let run = finish(schedule(&["decide", "--policy", "clever"])).await.exits(2);
     assert!(run.stderr.contains("there are classic"), "{}", run.stderr);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn schedules_are_listed_explained_changed_paused_and_run_by_hand() {
+    use crate::stage::Stage;
+    let stage = Stage::with_five().await;
+    let row = |rows: Vec<Value>, name: &str| rows.into_iter().find(|row| row["name"] == name).unwrap();
+    let listed = stage.dibao("schedule ls").await.exits(0).rows();
+    let crawled = row(listed, "target.ndrc__xwfb");
+    assert_eq!((&crawled["trigger"]["type"], &crawled["origin"]), (&json!("adaptive"), &json!("default")));
+    let told = stage.dibao("schedule explain ndrc__xwfb").await.exits(0).row();
+    assert_eq!((&told["because"]["by"], &told["numbers"]["checks"]), (&json!("policy"), &json!(1)), "{told}");
+    let words = stage.dibao("schedule explain ndrc__xwfb --lang zh --rows table").await.exits(0).stdout;
+    assert!(words.contains("target.ndrc__xwfb 将于") && words.contains("预计"), "{words}");
+
+    let mut add = stage.command("schedule add nightly --crawl ndrc__xwfb --max-items 3");
+    add.args(["--cron", "0 3 * * *"]);
+    finish(add).await.exits(0).says(&["nightly: due at"]);
+    stage.dibao("schedule add nightly --crawl ndrc__xwfb --every 60").await.exits(2).says(&["already"]);
+    stage.dibao("schedule add x --crawl ndrc__xwfx --every 60").await.exits(2).says(&["did you mean"]);
+    let mut bad = stage.command("schedule set nightly");
+    bad.args(["--cron", "61 * * * *"]);
+    finish(bad).await.exits(2).says(&["minute"]);
+    stage.dibao("schedule pause nightly").await.exits(0).says(&["nightly: off"]);
+    stage.dibao("schedule resume nightly").await.exits(0).says(&["due at"]);
+    stage.dibao("schedule run nightly").await.exits(0).says(&["waits for a worker"]);
+    stage.dibao("schedule run nightly").await.exits(75).says(&["at work already"]);
+    stage.dibao("run --until-empty").await.exits(0);
+    let ran = row(stage.dibao("schedule ls").await.exits(0).rows(), "nightly");
+    assert_eq!((&ran["last_status"], &ran["run_count"]), (&json!("ok"), &json!(1)), "{ran}");
+    stage.dibao("schedule rm target.ndrc__xwfb").await.exits(2).says(&["follows its target"]);
+    stage.dibao("schedule rm nightly").await.exits(0);
+    let hours = stage.dibao("schedule next --hours 24").await.exits(0).rows();
+    assert_eq!(hours.len(), 24);
+    assert!(hours.iter().map(|hour| hour["adaptive"].as_u64().unwrap()).sum::<u64>() > 0);
+    let budget = stage.dibao("schedule budget 500").await.exits(0).row();
+    assert_eq!((&budget["checks_per_day"], &budget["price"]), (&json!(500.0), &json!(1.0)));
+}
