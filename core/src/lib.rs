@@ -69,9 +69,9 @@ pub mod store;
 pub use clock::{Clock, Entropy, Steady, Timestamp};
 pub use crawl::{CrawlEvent, Report};
 pub use engine::{
-    BUDGET, CRAWL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Desk, Discovered, Engine, EngineBuilder,
-    FoundColumn, HostDetail, HostLine, KnownRobots, Lookup, RECONCILE, Reconciled, Streamed, TargetSettings,
-    TrialRequest, crawl_job, crawl_lane,
+    BUDGET, CRAWL, CREDENTIAL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Desk, Discovered, Engine,
+    EngineBuilder, FoundColumn, HostDetail, HostLine, KnownRobots, Lookup, RECONCILE, Reconciled, Streamed,
+    TargetSettings, TrialRequest, crawl_job, crawl_lane,
 };
 pub use error::{Error, ErrorClass};
 pub use refusal::Refusal;

@@ -335,10 +335,10 @@ pub(super) fn turn_failed(error: TurnError, replies: &[contract::Reply]) -> Step
     // A status says more than the guest's reading of the page.
     let class = match (class, replies.last().map_or(0, |reply| reply.status)) {
         (ErrorClass::Shape | ErrorClass::Blocked, 500..) => ErrorClass::Server,
-        (ErrorClass::Shape, 401) => ErrorClass::Auth,
+        (ErrorClass::Shape | ErrorClass::Blocked, 401 | 407) => ErrorClass::Auth,
         (ErrorClass::Shape, 403 | 405 | 412 | 429) => ErrorClass::Blocked,
         _ => class,
     };
-    let turned_away = class == ErrorClass::Blocked;
+    let turned_away = matches!(class, ErrorClass::Blocked | ErrorClass::Auth);
     StepError { class, message, cause: None, evidence, turned_away, cooling: None }
 }

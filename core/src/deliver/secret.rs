@@ -3,7 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use futures::future::BoxFuture;
 use serde::Deserialize;
+use url::Url;
 
 /// The largest secret that is read from a file.
 const MAX: u64 = 64 * 1024;
@@ -62,6 +64,12 @@ impl fmt::Debug for Secret {
 pub trait CredentialProvider: Send + Sync + 'static {
     /// The secret of that name, or why it is not to be had.
     fn credential(&self, name: &str) -> Result<String, String>;
+
+    /// Signs in at a site that answered 401, at its base address: cookies as `Set-Cookie` lines, which join the pool of its
+    /// host, or why it cannot be done (C9, C15). Asked for by a job of its own, three times at the most.
+    fn sign_in<'a>(&'a self, site: &'a str, _base: &'a Url) -> BoxFuture<'a, Result<Vec<String>, String>> {
+        Box::pin(std::future::ready(Err(format!("nobody here knows how to sign in at {site}"))))
+    }
 }
 
 /// Knows no names: secrets come from the environment and from files.

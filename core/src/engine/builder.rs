@@ -320,6 +320,7 @@ impl EngineBuilder {
             bell: Bell::default(),
             files,
             channels: Arc::new(channels),
+            credentials: self.credentials,
             enrichers: self.enrichers.into(),
             gate,
             host,

@@ -4,6 +4,7 @@
 //! open engine can do is here.
 
 mod builder;
+mod credential;
 mod desk;
 mod development;
 mod discover;
@@ -27,6 +28,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 pub use self::builder::EngineBuilder;
+pub use self::credential::CREDENTIAL;
 pub use self::desk::Desk;
 use self::development::Development;
 pub use self::discover::{Discovered, FoundColumn};
@@ -43,7 +45,7 @@ use crate::adapter::{Adapter, AdapterError, AdapterHost, Loaded, Registry};
 use crate::clock::{Clock, Entropy};
 use crate::config::{self, ConfigError, Incremental, SiteConfig, effective_config};
 use crate::crawl::{CrawlContext, Enricher, dedup::StopRule, step};
-use crate::deliver::Channels;
+use crate::deliver::{Channels, CredentialProvider};
 use crate::error::Error;
 use crate::fetch::escalate::Strategy;
 use crate::fetch::robots::OnUnreachable;
@@ -71,6 +73,7 @@ struct Inner {
     bell: Bell,
     files: Files,
     channels: Arc<Channels>,
+    credentials: Arc<dyn CredentialProvider>,
     enrichers: Arc<[Arc<dyn Enricher>]>,
     gate: Gate,
     host: AdapterHost,

@@ -7,10 +7,11 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::credential::{CredentialHandler, credential_job};
 use super::reconcile::ReconcileHandler;
 use super::request::Streamed;
 use super::schedules::BudgetHandler;
-use super::{BUDGET, Engine, RECONCILE};
+use super::{BUDGET, CREDENTIAL, Engine, RECONCILE};
 use crate::Result;
 use crate::clock::Timestamp;
 use crate::crawl::{CrawlEvent, Report, StopReason};
@@ -50,11 +51,12 @@ impl Engine {
         &self.inner.queue
     }
 
-    /// The work this engine does by itself: crawls, deliveries, reconciling. Add your own with [`Handlers::with`].
+    /// The work this engine does by itself: crawls, deliveries, reconciling, signing in. Add your own with [`Handlers::with`].
     pub fn handlers(&self) -> Handlers {
         let deliver = DeliverHandler::new(self.inner.channels.clone(), self.inner.settings.clock.clone());
         self.watched_handlers(None, None)
             .with(DELIVER, deliver)
+            .with(CREDENTIAL, CredentialHandler(self.clone()))
             .with(RECONCILE, ReconcileHandler(self.clone()))
             .with(BUDGET, BudgetHandler(self.clone()))
     }
@@ -110,6 +112,9 @@ impl JobHandler for CrawlHandler {
             match ended {
                 Ok(ended) => report(ended),
                 Err(error) => {
+                    if error.class() == ErrorClass::Auth {
+                        self.ask_for_credentials(&asked.target).await?;
+                    }
                     let rests = self.rests(&asked.target, context).await?;
                     Err(self.held_back(error, &context.job.lane, rests))
                 }
@@ -159,6 +164,13 @@ impl CrawlHandler {
         let stats = self.engine.inner.table.source_stats(target, now).await?;
         let until = stats.map_or(Timestamp(0), |stats| Timestamp(stats.backoff_until.saturating_mul(1_000)));
         Ok((until > now).then_some(until))
+    }
+
+    /// C9: the site of this target wants to know who asks.
+    async fn ask_for_credentials(&self, target: &str) -> Result<()> {
+        let (site, _) = self.engine.stored_target(target).await?;
+        self.engine.queue().submit(credential_job(&site.code)).await?;
+        Ok(())
     }
 
     /// C7: a crawl that failed because its host is left alone waits for the host, whatever its own policy says; one whose

@@ -4,6 +4,7 @@
 mod channels;
 mod crash;
 mod crawls;
+mod credentials;
 mod hammer;
 mod mail;
 mod outbox;
