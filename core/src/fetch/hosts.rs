@@ -51,7 +51,8 @@ pub enum Change {
 
 /// The state of all hosts. Share it with an `Arc`.
 pub struct Hosts {
-    known: Mutex<HashMap<Box<str>, Host>>,
+    /// Boxed: half of a table is empty places.
+    known: Mutex<HashMap<Box<str>, Box<Host>>>,
     capacity: usize,
     clock: Arc<dyn Clock>,
 }
@@ -251,7 +252,7 @@ impl Hosts {
         let started_elsewhere = host.started_elsewhere;
         let mut row = host.row();
         row.reset(now);
-        *host = Host { loaded_at, days, dirty: true, started_elsewhere, ..Host::from_row(row) };
+        **host = Host { loaded_at, days, dirty: true, started_elsewhere, ..Host::from_row(row) };
         true
     }
 
@@ -323,7 +324,7 @@ impl Hosts {
 
     /// What is known of one host, with what was counted and not yet stored.
     pub fn get(&self, host: &str) -> Option<HostRow> {
-        lock(&self.known).get(key(host)).map(Host::row)
+        lock(&self.known).get(key(host)).map(|host| host.row())
     }
 
     /// How many hosts are remembered.
@@ -490,7 +491,7 @@ fn bump(counter: &mut u32) {
 }
 
 /// Forgets a tenth of the hosts: first those of which there is nothing to remember, then the longest unseen.
-fn make_room(known: &mut HashMap<Box<str>, Host>, capacity: usize, now: Timestamp) {
+fn make_room(known: &mut HashMap<Box<str>, Box<Host>>, capacity: usize, now: Timestamp) {
     let mut order: Vec<_> =
         known.iter().map(|(name, host)| (host.worth(now), host.seen_at, name.clone())).collect();
     order.sort_unstable_by(|a, b| (a.0, a.1, Reverse(&a.2)).cmp(&(b.0, b.1, Reverse(&b.2))));
