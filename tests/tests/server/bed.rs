@@ -152,6 +152,8 @@ impl Bed {
         });
         let address = tokio::time::timeout(TOO_LONG, address).await.expect("it serves in time");
         let address = address.unwrap_or_else(|_| panic!("it ended: {}", log.lock().unwrap()));
+        // reqwest is built without a provider of its own; the first of several tests installs it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client =
             Client::builder().timeout(TOO_LONG).redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Served { base: format!("http://{address}"), child, client, auth: None, log }
