@@ -16,5 +16,6 @@ pub mod load;
 pub mod pages;
 pub mod queue;
 pub mod schedule;
+pub mod search;
 pub mod usage;
 pub mod world;

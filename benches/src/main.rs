@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dibao_benches::crawl::{Survives, Who};
-use dibao_benches::{crawl, figures, gate, languages, list, load, pages, queue, schedule};
+use dibao_benches::{crawl, figures, gate, languages, list, load, pages, queue, schedule, search};
 
 #[derive(Debug, Parser)]
 #[command(name = "dibao-bench")]
@@ -84,6 +84,8 @@ enum Experiment {
     Queue,
     /// A million schedules
     Schedule,
+    /// Searching a large store while a crawl writes
+    Search,
 }
 
 fn main() -> Result<()> {
@@ -113,6 +115,10 @@ fn main() -> Result<()> {
             if wanted(Experiment::Schedule) {
                 let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
                 all.extend(runtime.block_on(schedule::measure(croniter.as_deref(), quick))?);
+            }
+            if wanted(Experiment::Search) {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+                all.extend(runtime.block_on(search::measure(quick))?);
             }
             if wanted(Experiment::Crawl) {
                 all.extend(crawl::measure(&adapters, quick)?);

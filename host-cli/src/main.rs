@@ -71,7 +71,12 @@ enum Command {
     /// Adapters: list, check, pin; for authors: new, build, test, run, record
     #[command(subcommand)]
     Adapter(command::adapter::AdapterCommand),
-    /// The database: check that rows and files are whole
+    /// Search stored articles: words in title and body, under filters
+    Search(command::search::SearchArgs),
+    /// Tokens for the API: add, list, take back
+    #[command(subcommand)]
+    Token(command::token::TokenCommand),
+    /// The database: check, back up, restore, bring up to date, index anew
     #[command(subcommand)]
     Db(command::db::DbCommand),
     /// List the columns of a site and write a site file of them
@@ -112,6 +117,8 @@ async fn main() -> std::process::ExitCode {
         Command::Show(args) => command::show::run(opened, args).await,
         Command::Export(args) => command::export::run(opened, args).await,
         Command::Adapter(command) => command::adapter::run(opened, command).await,
+        Command::Search(args) => command::search::run(opened, args).await,
+        Command::Token(command) => command::token::run(opened, command).await,
         Command::Db(command) => command::db::run(opened, command).await,
         Command::Discover(args) => command::discover::run(opened, args).await,
         Command::Fetch(args) => command::fetch::run(opened, args).await,

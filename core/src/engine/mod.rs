@@ -53,7 +53,7 @@ use crate::fetch::{Gate, Grant, Profile, PublicRule, RobotsMode};
 use crate::model::{Site, Target};
 use crate::queue::Queue;
 use crate::schedule::{Bell, ScheduleTable, SiteFile};
-use crate::store::{Files, SiteChange, SqliteStore, Store};
+use crate::store::{Backup, Files, SiteChange, SqliteStore, Store};
 
 /// Files larger than this are not downloaded.
 const ATTACHMENT_CAP: u64 = 200 << 20;
@@ -151,6 +151,17 @@ impl Engine {
     /// The directory of adapters, when there is one.
     pub fn registry(&self) -> Option<&Registry> {
         self.inner.registry.as_ref()
+    }
+
+    /// Copies rows and files into a directory that is new or empty, while everything goes on; [`crate::store::restore`] brings
+    /// the copy back.
+    pub async fn backup(&self, to: impl Into<PathBuf>) -> Result<Backup> {
+        Ok(self.inner.rows.backup(to, self.inner.settings.clock.now()).await?)
+    }
+
+    /// Builds the full-text index anew; `told` hears how many articles are left.
+    pub async fn reindex(&self, told: impl Fn(u64)) -> Result<()> {
+        Ok(self.inner.rows.reindex(told).await?)
     }
 
     /// Reads a site file and stores what it says.

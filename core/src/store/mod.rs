@@ -20,6 +20,7 @@ mod files;
 pub mod layout;
 mod lock;
 pub mod sanitize;
+pub(crate) mod search;
 mod shelf;
 mod sqlite;
 mod types;
@@ -42,7 +43,7 @@ pub use files::{Durability, Files};
 pub use lock::TargetLock;
 pub use shelf::StoreShelf;
 pub(crate) use sqlite::{ArticleFiles, AuditEntry, Marks, SiteWrite, Span, TargetWrite};
-pub use sqlite::{SqliteStore, database_path};
+pub use sqlite::{Backup, SqliteStore, database_path, restore};
 pub use types::{
     ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, ListValidators, PageRecord,
     Recorded, RunCounts, RunEnd, RunEndState, RunOptions, RunState, SiteChange,

@@ -3,6 +3,7 @@
 //! promise is about a process that dies. One file per promise.
 
 mod articles;
+mod backup;
 mod bed;
 mod crash;
 mod desk;

@@ -3,10 +3,12 @@
 //! [`Engine::desk`] is given who acts; each change leaves an audit row in its own transaction, each refused one a row of its own.
 //! What crosses is in [`crate::desk`]; the SQL is the store's.
 
+mod access;
 mod articles;
 mod departments;
 mod numbers;
 mod runs;
+mod search;
 mod sites;
 mod targets;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, named_params, params};
 
 use super::rows::{self, Fault, json};
-use super::{queue, runs};
+use super::{queue, runs, search};
 use crate::model::{Article, DownloadStatus};
 use crate::store::StoreError;
 use crate::store::files::Files;
@@ -76,7 +76,12 @@ pub(super) fn clean(record: &mut ArticleRecord) -> Vec<String> {
 }
 
 /// Stores a cleaned article; see [`crate::store::Store::record_article`].
-pub(super) fn record(db: &Connection, record: &ArticleRecord, cut: &[String]) -> Result<Recorded, Fault> {
+pub(super) fn record(
+    db: &Connection,
+    record: &ArticleRecord,
+    cut: &[String],
+    words: &search::Words,
+) -> Result<Recorded, Fault> {
     let article = &record.article;
     let native = article.native_post_id.as_deref();
     let known = stored(db, record.site_id, record.target_id, &article.url_hash, native)?;
@@ -92,6 +97,7 @@ pub(super) fn record(db: &Connection, record: &ArticleRecord, cut: &[String]) ->
     let mut counts = RunCounts { requests: record.log.len() as u32, ..RunCounts::default() };
     if stored_here {
         insert(db, record)?;
+        search::insert(db, record.entry_id, record.site_id, record.target_id, words)?;
         for follow in &record.then {
             queue::submit_one(db, follow, article.fetched_at)?;
         }

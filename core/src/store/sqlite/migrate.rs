@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::store::StoreError;
 
 /// The steps in order; step N leads from version N to N + 1. A released step is never edited.
-const STEPS: &[&str] = &[
+pub(super) const STEPS: &[&str] = &[
     include_str!("schema.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
@@ -17,10 +17,11 @@ const STEPS: &[&str] = &[
     include_str!("schema_7.sql"),
     include_str!("schema_8.sql"),
     include_str!("schema_9.sql"),
+    include_str!("schema_10.sql"),
 ];
 
 /// `diba`: tells a dibao database from any other in its header.
-const APPLICATION_ID: i64 = 0x6469_6261;
+pub(super) const APPLICATION_ID: i64 = 0x6469_6261;
 
 /// Runs the missing steps in one transaction.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@
 //! put into transactions and answered is in `writer`; this file joins them to the trait.
 
 mod articles;
+mod backup;
 mod desk;
 mod hosts;
 mod lists;
@@ -13,6 +14,7 @@ mod readers;
 mod rows;
 mod runs;
 mod schedule;
+mod search;
 mod sites;
 mod table;
 #[cfg(test)]
@@ -39,6 +41,7 @@ use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, Pace, RequestLog, Site, Target};
 use crate::schedule::classic::SourceStats;
 use crate::schedule::look::Look;
+pub use backup::{Backup, restore};
 pub(crate) use desk::{ArticleFiles, AuditEntry, Marks, SiteWrite, Span, TargetWrite};
 use readers::Readers;
 use rows::Fault;
@@ -77,9 +80,21 @@ impl SqliteStore {
         let path: Arc<Path> = files.root().join(DATABASE).into();
         let mut connection = connect(&path, files.durability())?;
         migrate::migrate(&mut connection, &path)?;
+        search_what_is_new(&mut connection, &path)?;
         let readers = Readers::new(path.clone(), files.durability());
         let writer = Writer::start(connection, path, files.clone())?;
         Ok(SqliteStore { shared: Arc::new(Shared { files, readers, writer }), fence: None })
+    }
+
+    /// Builds the full-text index anew; `told` hears how many articles are left. Searches find less until it is done.
+    pub async fn reindex(&self, told: impl Fn(u64)) -> Result<(), StoreError> {
+        let mut left = self.write("forgot its full-text index", search::forget).await?;
+        while left > 0 {
+            told(left);
+            left = self.write("built its full-text index", search::work_off).await?;
+        }
+        told(0);
+        Ok(())
     }
 
     /// The files beside the rows.
@@ -108,6 +123,22 @@ impl SqliteStore {
     {
         Box::pin(self.shared.readers.run(doing, query))
     }
+}
+
+/// Indexes articles from before there was an index, piece by piece: who is killed goes on where he was.
+fn search_what_is_new(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let doing = "built its full-text index";
+    let begun = |error| StoreError::sql(path, doing, error);
+    let some: bool =
+        db.query_row("SELECT EXISTS (SELECT 1 FROM search_backlog)", [], |row| row.get(0)).map_err(begun)?;
+    let mut left = u64::from(some);
+    while left > 0 {
+        let piece = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(begun)?;
+        left = search::work_off(&piece).map_err(|fault| fault.at(path, doing))?;
+        piece.commit().map_err(begun)?;
+        tracing::info!(left, "articles are added to the full-text index");
+    }
+    Ok(())
 }
 
 /// Opens a connection with everything set that a connection carries.
@@ -207,7 +238,8 @@ impl Store for SqliteStore {
     fn record_article(&self, mut record: ArticleRecord) -> StoreFuture<'_, Recorded> {
         // Cleaned here, on the caller's thread: the writer is the narrow place.
         let cut = articles::clean(&mut record);
-        self.write("recorded an article", move |db| articles::record(db, &record, &cut))
+        let words = search::Words::of(&record.article);
+        self.write("recorded an article", move |db| articles::record(db, &record, &cut, &words))
     }
 
     fn record_failure(&self, mut failure: FailureRecord) -> StoreFuture<'_, ()> {

@@ -78,7 +78,7 @@ pub(super) fn precision(precision: Precision) -> &'static str {
 }
 
 /// The three columns `publish_time`, `publish_date` and `publish_precision`.
-fn published(row: &Row<'_>) -> rusqlite::Result<Option<Published>> {
+pub(super) fn published(row: &Row<'_>) -> rusqlite::Result<Option<Published>> {
     let Some(at) = row.get::<_, Option<i64>>("publish_time")? else { return Ok(None) };
     let date = row.get::<_, Option<String>>("publish_date")?.unwrap_or_default();
     let precision = match row.get_ref("publish_precision")?.as_str_or_null()? {

@@ -1,10 +1,15 @@
 //! What the store promises, on real files: steps, duplicates, imports, dirty data, full disks, other processes.
 
+mod access;
 mod crash;
 mod fence;
 mod hostile;
+#[path = "tests/migrate.rs"]
+mod migrating;
 mod outbox;
 mod queue;
+#[path = "tests/search.rs"]
+mod searching;
 mod steps;
 
 use std::sync::Arc;

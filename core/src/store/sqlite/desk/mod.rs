@@ -1,5 +1,6 @@
 //! What an operator asks of the store: each change one transaction with its audit row, each question one snapshot.
 
+mod access;
 mod articles;
 mod audit;
 mod departments;
@@ -16,12 +17,13 @@ pub(crate) use stats::{Marks, Span};
 
 use rusqlite::Connection;
 
-use super::SqliteStore;
 use super::rows::Fault;
+use super::{SqliteStore, search};
 use crate::clock::Timestamp;
 use crate::desk::{
-    AlertRow, AuditQuery, AuditRow, DayCount, Department, DepartmentEdit, DeptCount, Freshness, LogQuery,
-    LogRow, Overview, Page, Paging, SiteCount, SiteRow, TargetHealth, TargetQuery, TargetRow,
+    AlertRow, AuditQuery, AuditRow, Begun, DayCount, Department, DepartmentEdit, DeptCount, FoundIds,
+    Freshness, LogQuery, LogRow, Overview, Page, Paging, Scope, SearchHit, SearchQuery, SiteCount, SiteRow,
+    TargetHealth, TargetQuery, TargetRow, TokenRow,
 };
 use crate::model::Article;
 use crate::store::StoreError;
@@ -204,5 +206,73 @@ impl SqliteStore {
     pub(crate) async fn target_health(&self, code: &str) -> Answer<Option<TargetHealth>> {
         let code = code.to_owned();
         self.read("looked how a target is", move |db| stats::health(db, &code)).await
+    }
+
+    pub(crate) async fn search(&self, query: SearchQuery, paging: Paging) -> Answer<Page<SearchHit>> {
+        self.read("searched", move |db| search::page(db, &query, &paging)).await
+    }
+
+    pub(crate) async fn search_ids(&self, query: SearchQuery) -> Answer<FoundIds> {
+        self.read("searched", move |db| search::ids(db, &query)).await
+    }
+
+    pub(crate) async fn add_token(
+        &self,
+        name: String,
+        hash: String,
+        scope: Scope,
+        now: Timestamp,
+        expires: Option<Timestamp>,
+        entry: AuditEntry,
+    ) -> Answer<TokenRow> {
+        self.change("made a token", entry, move |db| access::add(db, &name, &hash, scope, now, expires)).await
+    }
+
+    pub(crate) async fn tokens(&self) -> Answer<Vec<TokenRow>> {
+        self.read("read the tokens", access::all).await
+    }
+
+    pub(crate) async fn revoke_token(
+        &self,
+        key: &str,
+        now: Timestamp,
+        entry: AuditEntry,
+    ) -> Answer<TokenRow> {
+        let key = key.to_owned();
+        self.change("took a token back", entry, move |db| access::revoke(db, &key, now)).await
+    }
+
+    pub(crate) async fn token(&self, hash: &str, now: Timestamp) -> Answer<Option<TokenRow>> {
+        let hash = hash.to_owned();
+        let found = self.read("looked for a token", move |db| access::find(db, &hash, now)).await?;
+        if let Some(token) = found.as_ref().filter(|token| access::is_stale(token, now)) {
+            let id = token.id;
+            self.write("noted that a token was used", move |db| access::used(db, id, now)).await?;
+        }
+        Ok(found)
+    }
+
+    pub(crate) async fn begin_idempotent(
+        &self,
+        actor: &str,
+        key: &str,
+        asked: &str,
+        now: Timestamp,
+    ) -> Answer<Begun> {
+        let (actor, key, asked) = (actor.to_owned(), key.to_owned(), asked.to_owned());
+        self.write("began a request", move |db| access::begin(db, &actor, &key, &asked, now)).await
+    }
+
+    pub(crate) async fn end_idempotent(
+        &self,
+        actor: &str,
+        key: &str,
+        answer: Option<(u16, String)>,
+    ) -> Answer<()> {
+        let (actor, key) = (actor.to_owned(), key.to_owned());
+        self.write("kept an answer", move |db| {
+            access::end(db, &actor, &key, answer.as_ref().map(|(status, body)| (*status, body.as_str())))
+        })
+        .await
     }
 }

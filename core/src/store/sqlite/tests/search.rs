@@ -1,0 +1,172 @@
+//! What is searched is found, nothing else is, in the transaction of its article and however deep the page.
+
+use super::*;
+use crate::desk::{Page, Paging, SearchHit, SearchQuery};
+
+/// Stores articles of these titles and bodies, published on days of April 2026 in turn.
+async fn stored(bench: &Bench, texts: &[(&str, &str)]) -> Vec<i64> {
+    let urls: Vec<Entry> =
+        (0..texts.len()).map(|at| entry(&format!("https://www.gd.gov.cn/s/{at}"), None)).collect();
+    let entries = bench.list(bench.target_id, urls).await;
+    let mut ids = Vec::new();
+    for (at, (entry, (title, body))) in entries.iter().zip(texts).enumerate() {
+        let mut record = bench.record(entry);
+        let article = Arc::make_mut(&mut record.article);
+        (article.title, article.content_text) = ((*title).into(), (*body).into());
+        article.doc_no = None;
+        let at_day = Timestamp(NOW.0 + at as i64 * 86_400_000);
+        let date = at_day.to_utc().format("%Y-%m-%d").to_string();
+        article.published = Some(Published { at: at_day, date, precision: Precision::Day });
+        bench.store.record_article(record).await.unwrap();
+        ids.push(entry.id);
+    }
+    ids
+}
+
+fn words(q: &str) -> SearchQuery {
+    SearchQuery { q: Some(q.into()), ..SearchQuery::default() }
+}
+
+async fn page(bench: &Bench, query: SearchQuery, paging: Paging) -> Page<SearchHit> {
+    bench.store.search(query, paging).await.unwrap()
+}
+
+async fn found(bench: &Bench, query: SearchQuery) -> Vec<i64> {
+    page(bench, query, Paging::first(200)).await.items.into_iter().map(|hit| hit.id).collect()
+}
+
+#[tokio::test]
+async fn two_characters_that_stand_together_are_found_and_only_those() {
+    let dir = tempfile::tempdir().unwrap();
+    let bench = Bench::open(dir.path(), Durability::Process).await;
+    let ids = stored(
+        &bench,
+        &[
+            ("关于印发办法的通知", "各地财政局：请遵照执行。"),
+            ("公告", "财务与政策，通达而知。"),
+            ("粤府〔2026〕12号", "国发〔2024〕5号文件 covid-19 Ünïcode"),
+        ],
+    )
+    .await;
+    for (q, expected) in [
+        ("通知", vec![0]),
+        ("财政", vec![0]),
+        ("财政局", vec![0]),
+        ("政局", vec![0]),
+        ("财局", vec![]),
+        ("印发 财政", vec![0]),
+        ("印发 财务", vec![]),
+        ("国发[2024]5号", vec![2]),
+        ("国发（２０２４）５号", vec![2]),
+        ("国发〔2024〕50号", vec![]),
+        ("COVID", vec![2]),
+        ("粤府〔2026〕12号", vec![2]),
+        ("公告 -通知", vec![1]),
+        ("\"通知\" OR * NEAR(", vec![]),
+    ] {
+        let expected: Vec<i64> = expected.into_iter().map(|at: usize| ids[at]).collect();
+        assert_eq!(found(&bench, words(q)).await, expected, "{q}");
+    }
+    let hit = page(&bench, words("财政"), Paging::default()).await.items.remove(0);
+    let marks: Vec<_> =
+        hit.snippet.iter().filter(|piece| piece.hit).map(|piece| piece.text.as_str()).collect();
+    assert_eq!(marks, ["财政"]);
+    assert!(bench.store.search(words("的"), Paging::default()).await.is_err(), "one character is no word");
+}
+
+#[tokio::test]
+async fn filters_hold_with_words_and_without() {
+    let dir = tempfile::tempdir().unwrap();
+    let bench = Bench::open(dir.path(), Durability::Process).await;
+    let ids = stored(&bench, &[("通知一", "正文"), ("通知二", "正文"), ("通知三", "正文")]).await;
+    for q in [Some("通知".to_owned()), None] {
+        let query = |site: &str, from: &str, to: &str| SearchQuery {
+            q: q.clone(),
+            site: Some(site.into()),
+            from: Some(from.into()),
+            to: Some(to.into()),
+            status: Some("ready".into()),
+            ..SearchQuery::default()
+        };
+        let day = |at: i64| Timestamp(NOW.0 + at * 86_400_000).to_utc().format("%Y-%m-%d").to_string();
+        assert_eq!(found(&bench, query("gd", &day(1), &day(2))).await, [ids[2], ids[1]], "{q:?}");
+        assert_eq!(found(&bench, query("gd", &day(5), "2027-01-01")).await, [0i64; 0], "{q:?}");
+        assert_eq!(found(&bench, query("elsewhere", &day(0), &day(2))).await, [0i64; 0], "{q:?}");
+        let target = SearchQuery { q: q.clone(), target: Some("gd__wjk".into()), ..SearchQuery::default() };
+        assert_eq!(found(&bench, target).await.len(), 3, "{q:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_word_in_the_title_leads_and_pages_hold_every_match_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let bench = Bench::open(dir.path(), Durability::Process).await;
+    let mut texts = vec![("专项通知", "正文")];
+    texts.extend(std::iter::repeat_n(("别的", "这里有通知"), 250));
+    let ids = stored(&bench, &texts).await;
+    let first = page(&bench, words("通知"), Paging::first(40)).await;
+    assert_eq!(
+        (first.total, first.total_exact, first.items[0].id),
+        (251, true, ids[0]),
+        "the oldest, by its title"
+    );
+    for by_cursor in [true, false] {
+        let (mut seen, mut paging) = (Vec::new(), Paging::first(40));
+        loop {
+            let page = page(&bench, words("通知"), paging.clone()).await;
+            seen.extend(page.items.iter().map(|hit| hit.id));
+            match page.cursor {
+                Some(cursor) if by_cursor => paging.cursor = Some(cursor),
+                Some(_) => paging.offset = Some(seen.len() as u64),
+                None => break,
+            }
+        }
+        let count = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!((count, seen.len()), (251, 251), "by cursor: {by_cursor}");
+    }
+    let cursor = first.cursor;
+    let other = bench.store.search(words("正文"), Paging { cursor, ..Paging::first(40) }).await;
+    assert!(other.is_err(), "a cursor belongs to its question");
+    let ids = bench.store.search_ids(words("通知")).await.unwrap();
+    assert_eq!((ids.count, ids.complete), (251, true));
+}
+
+#[tokio::test]
+async fn the_index_follows_its_articles_and_can_be_built_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let bench = Bench::open(dir.path(), Durability::Process).await;
+    let ids = stored(&bench, &[("通知一", "财政"), ("通知二", "财政")]).await;
+    let gone = ids[0];
+    bench
+        .store
+        .write("deleted it", move |db| Ok(db.execute("DELETE FROM article WHERE id = ?", [gone])?))
+        .await
+        .unwrap();
+    assert_eq!(found(&bench, words("通知")).await, [ids[1]]);
+    bench.store.reindex(|_| {}).await.unwrap();
+    assert_eq!(found(&bench, words("财政")).await, [ids[1]]);
+    // Whatever goes by cascade is gone too.
+    bench.store.write("deleted it", |db| Ok(db.execute("DELETE FROM crawl_site", [])?)).await.unwrap();
+    assert_eq!(found(&bench, words("财政")).await, [0i64; 0]);
+    let rows: i64 = bench
+        .store
+        .read("counted", |db| Ok(db.query_row("SELECT count(*) FROM article_fts", [], |row| row.get(0))?))
+        .await
+        .unwrap();
+    assert_eq!(rows, 0);
+}
+
+#[tokio::test]
+async fn articles_from_before_the_index_are_indexed_when_the_store_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let bench = Bench::open(dir.path(), Durability::Process).await;
+    let ids = stored(&bench, &[("通知一", "财政")]).await;
+    bench.store.write("made it old", search::forget).await.unwrap();
+    assert_eq!(found(&bench, words("通知")).await, [0i64; 0]);
+    drop(bench);
+    let store = open(dir.path());
+    let page = store.search(words("通知"), Paging::default()).await.unwrap();
+    assert_eq!(page.items[0].id, ids[0]);
+}
