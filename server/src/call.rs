@@ -28,6 +28,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::caller::{Caller, Scope, Via};
 use crate::checked::{Checked, Nothing, schema_of};
+use crate::idempotency;
 use crate::origin;
 use crate::problem::{Code, Problem};
 
@@ -227,6 +228,8 @@ pub struct Route {
     /// Problems of its own, besides those that follow from its inputs.
     pub may: Vec<Code>,
     pub within: Option<Duration>,
+    /// It heeds an `Idempotency-Key`.
+    pub keyed: bool,
 }
 
 macro_rules! methods {
@@ -239,7 +242,7 @@ macro_rules! methods {
 
 impl Route {
     fn new(method: Method, path: &'static str, scope: Option<Scope>, about: &'static str) -> Route {
-        Route { method, path, scope, tag: "", about, may: Vec::new(), within: Some(USUAL) }
+        Route { method, path, scope, tag: "", about, may: Vec::new(), within: Some(USUAL), keyed: false }
     }
 
     methods! {
@@ -253,6 +256,12 @@ impl Route {
     pub fn may(mut self, codes: &[Code]) -> Route {
         self.may.extend_from_slice(codes);
         self
+    }
+
+    /// Sent twice with the same `Idempotency-Key`, it is done once and answered alike.
+    pub fn keyed(mut self) -> Route {
+        self.keyed = true;
+        self.may(&[Code::Conflict])
     }
 
     /// It asks a remote site, politely: that takes its time.
@@ -383,10 +392,20 @@ where
         .map_err(|error| Problem::invalid("query", error.to_string()))?;
     let query = query.pairs(pairs.into_iter().map(|(name, value)| (name.into(), value.into())))?;
     let bytes = receive(sent).await?;
+    let key = match route.keyed {
+        true => idempotency::key(&parts.headers)?,
+        false => None,
+    };
+    let question = key.as_ref().map(|_| idempotency::question(&parts, &bytes));
     let body = B::read(body, &parts.headers, bytes)?;
     let mut call =
         Call { app: app.clone(), caller, request: id, peer, headers: parts.headers, path, query, body };
     let known_tag = call.headers.remove(header::IF_NONE_MATCH);
+    if let (Some(key), Some(question)) = (key, question) {
+        let desk = call.desk();
+        let work = async { handler(call).await?.write() };
+        return idempotency::once(&desk, &key, &question, work).await;
+    }
     let done = handler(call).await?.write()?;
     match A::TAGGED && route.method == Method::GET {
         true => tag(done, known_tag).await,

@@ -28,6 +28,16 @@ impl Scope {
     }
 }
 
+impl From<dibao::desk::Scope> for Scope {
+    fn from(scope: dibao::desk::Scope) -> Scope {
+        match scope {
+            dibao::desk::Scope::Read => Scope::Read,
+            dibao::desk::Scope::Run => Scope::Run,
+            dibao::desk::Scope::Admin => Scope::Admin,
+        }
+    }
+}
+
 /// How he proved it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

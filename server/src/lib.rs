@@ -13,6 +13,7 @@ mod caller;
 mod checked;
 mod error;
 mod events;
+mod idempotency;
 mod listen;
 mod metrics;
 mod openapi;

@@ -51,6 +51,13 @@ fn one(operation: &Operation, problem: &Value) -> Value {
     let route = &operation.route;
     let mut parameters = parameters(&operation.path, "path");
     parameters.extend(parameters_of_query(operation));
+    if route.keyed {
+        parameters.push(json!({
+            "name": crate::idempotency::HEADER, "in": "header", "required": false,
+            "schema": { "type": "string", "pattern": "^[!-~]{1,200}$" },
+            "description": "Sent again with the same key within a day, the request is not done twice: it is answered as the first time.",
+        }));
+    }
     let mut responses = Map::new();
     let mut good = json!({ "description": "Well." });
     if !operation.content.is_null() {

@@ -90,6 +90,11 @@ impl<T> Page<T> {
     }
 }
 
+/// The parameters of a list that is cut here and not at the desk.
+pub trait Listed {
+    fn page(&self) -> Result<Asked, Problem>;
+}
+
 /// Declares the parameters of a list: those of its own, and where it is cut.
 macro_rules! list_query {
     ($(#[$about:meta])* $name:ident { $($(#[$meta:meta])* $field:ident: $type:ty),* $(,)? }) => {
@@ -109,8 +114,8 @@ macro_rules! list_query {
             pub cursor: Option<String>,
         }
 
-        impl $name {
-            pub fn page(&self) -> Result<crate::paging::Asked, crate::problem::Problem> {
+        impl crate::paging::Listed for $name {
+            fn page(&self) -> Result<crate::paging::Asked, crate::problem::Problem> {
                 crate::paging::asked(self.limit, self.offset, self.cursor.as_deref())
             }
         }

@@ -28,7 +28,7 @@ pub struct SearchQuery {
 }
 
 /// A piece of a text; `hit`: it is what was asked for. Not escaped.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Piece {
     /// The piece.
     pub text: String,
@@ -37,7 +37,7 @@ pub struct Piece {
 }
 
 /// An article that was found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SearchHit {
     /// Its number.
     pub id: i64,
@@ -70,7 +70,7 @@ pub struct SearchHit {
 }
 
 /// The numbers of all articles that a question finds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct FoundIds {
     /// How many there are here.
     pub count: u32,

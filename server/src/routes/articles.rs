@@ -3,7 +3,7 @@
 //! Page and attachments come from elsewhere and are hostile: they are only ever saved, under a policy that runs nothing.
 
 use axum::body::Body;
-use dibao::desk::Department;
+use dibao::desk::{Department, FoundIds, Paging, SearchHit, SearchQuery};
 use dibao::model::Article;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use crate::answer::{Done, Download, Shown, Text};
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
+use crate::paging::{Page, list_query};
 use crate::problem::{Code, Problem};
 
 /// An article by its number.
@@ -41,6 +42,56 @@ pub struct Ids {
     ids: Vec<i64>,
 }
 
+/// A status of an article.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Ready,
+    Failed,
+    Raw,
+}
+
+list_query! {
+    /// Which articles; all of it must hold.
+    Search {
+        /// Words in title and body, two Chinese characters or more each; `"…"` keeps words together, `-word` must not be there.
+        #[schemars(length(max = 200))]
+        q: String,
+        /// Code of a site.
+        #[schemars(length(max = 200))]
+        site: String,
+        /// Code of a target.
+        #[schemars(length(max = 200))]
+        target: String,
+        /// Number of a department.
+        #[schemars(range(min = 1))]
+        dept: i64,
+        status: Status,
+        /// Published on this day or later.
+        #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
+        from: String,
+        /// Published on this day or earlier.
+        #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
+        to: String,
+        /// A part of the document number, in any brackets and width.
+        #[schemars(length(max = 200))]
+        doc_no: String,
+    }
+}
+
+impl Search {
+    fn split(self) -> (SearchQuery, Paging) {
+        let Search { q, site, target, dept, status, from, to, doc_no, limit, offset, cursor } = self;
+        let status = status.map(|status| match status {
+            Status::Ready => "ready".to_owned(),
+            Status::Failed => "failed".to_owned(),
+            Status::Raw => "raw".to_owned(),
+        });
+        let query = SearchQuery { q, site, target, department: dept, status, from, to, doc_no };
+        (query, Paging { limit, offset, cursor })
+    }
+}
+
 /// How many are gone.
 #[derive(Serialize, JsonSchema)]
 pub struct Deleted {
@@ -57,6 +108,22 @@ pub struct Whole {
 
 pub fn add(routes: &mut Routes) {
     routes
+        .add(
+            Route::get(
+                "/admin/api/articles/search",
+                Scope::Read,
+                "Full text and filters, what fits best first",
+            ),
+            search,
+        )
+        .add(
+            Route::get(
+                "/admin/api/articles/search/ids",
+                Scope::Read,
+                "The numbers of all that is found, 10,000 at most",
+            ),
+            search_ids,
+        )
         .add(Route::delete("/admin/api/articles/{id}", Scope::Admin, "Removes it with its files"), remove)
         .add(
             Route::post(
@@ -64,6 +131,7 @@ pub fn add(routes: &mut Routes) {
                 Scope::Admin,
                 "Removes many with their files, all or none",
             )
+            .keyed()
             .may(&[Code::NotFound]),
             remove_many,
         )
@@ -82,6 +150,17 @@ pub fn add(routes: &mut Routes) {
 async fn find<Q, B>(call: &Call<Id, Q, B>) -> Result<Article, Problem> {
     let id = call.path.id;
     call.app.engine.store().article(id).await?.ok_or_else(|| Problem::not_found("article", id))
+}
+
+async fn search(call: Call<Nothing, Search>) -> Result<Shown<Page<SearchHit>>, Problem> {
+    let (query, paging) = call.query.clone().split();
+    let page = call.desk().search(query, paging).await?;
+    Ok(Shown(Page::shown(page, |hit| hit)))
+}
+
+async fn search_ids(call: Call<Nothing, Search>) -> Result<Shown<FoundIds>, Problem> {
+    let (query, _) = call.query.clone().split();
+    Ok(Shown(call.desk().search_ids(query).await?))
 }
 
 async fn show(call: Call<Id>) -> Result<Shown<Whole>, Problem> {

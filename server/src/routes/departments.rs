@@ -8,7 +8,7 @@ use crate::answer::{Done, Made, Shown};
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Page, list_query};
+use crate::paging::{Listed, Page, list_query};
 use crate::problem::{Code as Kind, Problem};
 
 list_query! {

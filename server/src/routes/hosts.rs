@@ -11,7 +11,7 @@ use crate::answer::Shown;
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Page, list_query};
+use crate::paging::{Listed, Page, list_query};
 use crate::problem::Problem;
 
 /// A host by its name.

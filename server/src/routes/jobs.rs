@@ -8,7 +8,7 @@ use crate::answer::Shown;
 use crate::call::{Call, Route, Routes};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Page, list_query};
+use crate::paging::{Listed, Page, list_query};
 use crate::problem::{Code, Problem};
 
 /// A job by its number.

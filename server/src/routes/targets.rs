@@ -229,7 +229,7 @@ pub fn add(routes: &mut Routes) {
             Route::post("/admin/api/targets", Admin, "Makes a target").may(&[Kind::Conflict, Kind::NotFound]),
             create,
         )
-        .add(Route::post("/admin/api/targets/bulk-run", Run, "Puts crawls of many in line"), run_many)
+        .add(Route::post("/admin/api/targets/bulk-run", Run, "Puts crawls of many in line").keyed(), run_many)
         .add(
             Route::post("/admin/api/targets/discover-html", Admin, "Asks a site now which columns it has")
                 .asks_a_site(),
@@ -237,11 +237,12 @@ pub fn add(routes: &mut Routes) {
         )
         .add(
             Route::post("/admin/api/targets/bulk-create-yaml", Admin, "Makes many by `default_column`")
+                .keyed()
                 .may(&[Kind::NotFound]),
             create_by_default,
         )
         .add(
-            Route::post("/admin/api/targets/bulk-create", Admin, "Makes many").may(&[Kind::NotFound]),
+            Route::post("/admin/api/targets/bulk-create", Admin, "Makes many").keyed().may(&[Kind::NotFound]),
             create_many,
         )
         .add(
@@ -276,7 +277,7 @@ pub fn add(routes: &mut Routes) {
         ("/admin/api/targets/{code}/run", "Puts a crawl of the target in line"),
         ("/api/sources/{code}/fetch", "The same, under its older name"),
     ] {
-        routes.add(Route::post(path, Run, about).may(&started), run);
+        routes.add(Route::post(path, Run, about).keyed().may(&started), run);
     }
 }
 

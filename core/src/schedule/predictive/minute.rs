@@ -34,10 +34,12 @@ impl Default for Minutes {
 impl Minutes {
     /// How busy a piece of time is; one of more than two bins has no place in the hour.
     pub fn busy(&self, middle: i64, length: i64) -> f64 {
-        match length {
-            ..=BIN => self.busy[bin(middle)],
-            ..=TWO_BINS => (self.busy[bin(middle - BIN / 2)] + self.busy[bin(middle + BIN / 2)]) / 2.0,
-            _ => 1.0,
+        if length <= BIN {
+            self.busy[bin(middle)]
+        } else if length <= TWO_BINS {
+            (self.busy[bin(middle - BIN / 2)] + self.busy[bin(middle + BIN / 2)]) / 2.0
+        } else {
+            1.0
         }
     }
 
