@@ -97,8 +97,10 @@ fn operation_id(operation: &Operation) -> String {
     let words: Vec<String> = operation
         .route
         .path
+        // The aliases under `/api` keep that word, so that they are told from what they stand for.
+        .trim_start_matches("/admin/api")
         .split('/')
-        .filter(|part| !part.is_empty() && !matches!(*part, "admin" | "api"))
+        .filter(|part| !part.is_empty())
         .map(|part| part.trim_matches(['{', '}']).replace(['-', '.'], "_"))
         .collect();
     format!("{}_{}", operation.route.method.as_str().to_lowercase(), words.join("_"))
