@@ -92,8 +92,11 @@ pub async fn measure(quick: bool) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// A question: its name, and what it sets.
+type Kind = (&'static str, fn(&mut SearchQuery));
+
 /// What is asked: page 1 and page 500 of frequent and rare words, with filters and without.
-const KINDS: &[(&str, fn(&mut SearchQuery))] = &[
+const KINDS: &[Kind] = &[
     ("a word in a third of all", |query| query.q = Some("通知".into())),
     ("a word in a twentieth", |query| query.q = Some("财政".into())),
     ("two words", |query| query.q = Some("通知 财政".into())),
@@ -117,7 +120,7 @@ async fn client_of(desk: Desk, client: usize, rounds: usize) -> Result<Vec<(usiz
             let kind = (turn + client) % KINDS.len();
             let mut query = SearchQuery::default();
             KINDS[kind].1(&mut query);
-            let offset = if (round + client) % 2 == 0 { 0 } else { 499 * 20 };
+            let offset = if (round + client).is_multiple_of(2) { 0 } else { 499 * 20 };
             let begun = Instant::now();
             desk.search(query, Paging { limit: Some(20), offset: Some(offset), cursor: None }).await?;
             times.push((kind, begun.elapsed().as_secs_f64() * 1e3));
@@ -270,11 +273,11 @@ fn text(number: u64, words: u64) -> String {
 fn article(entry: &Entry, number: u64) -> Article {
     let dice = mixed(number);
     let mut title = format!("关于{}", text(number ^ 0x5555, 6));
-    if dice % 10 == 0 {
+    if dice.is_multiple_of(10) {
         title.push_str("的通知");
     }
     let mut body = text(number, 140);
-    if dice % 3 == 0 {
+    if dice.is_multiple_of(3) {
         body.push_str("。现将有关事项通知如下。");
     }
     if dice % 20 == 1 {
@@ -292,7 +295,7 @@ fn article(entry: &Entry, number: u64) -> Article {
         source_raw: None,
         publisher: None,
         index_no: None,
-        doc_no: (dice % 4 == 0).then(|| format!("国发〔{}〕{}号", 2015 + number % 12, number % 400)),
+        doc_no: (dice.is_multiple_of(4)).then(|| format!("国发〔{}〕{}号", 2015 + number % 12, number % 400)),
         topic_words: None,
         open_category: None,
         channel_name: None,
@@ -305,7 +308,7 @@ fn article(entry: &Entry, number: u64) -> Article {
         text_path: None,
         has_attachment: false,
         inline_image_count: 0,
-        status: if dice % 50 == 0 { ArticleStatus::Failed } else { ArticleStatus::Ready },
+        status: if dice.is_multiple_of(50) { ArticleStatus::Failed } else { ArticleStatus::Ready },
         fetch_strategy: "http".into(),
         provenance: Default::default(),
         metadata: Default::default(),

@@ -56,8 +56,6 @@ pub struct Metrics {
     durations: Histogram,
     items: Family<Outcome, Counter>,
     jobs: Family<Ended, Counter>,
-    fired: Counter,
-    lag: Histogram,
 }
 
 impl Metrics {
@@ -68,16 +66,12 @@ impl Metrics {
         let durations = Histogram::new(exponential_buckets(0.001, 2.0, 16));
         let items = Family::<Outcome, Counter>::default();
         let jobs = Family::<Ended, Counter>::default();
-        let fired = Counter::<u64, AtomicU64>::default();
         // 0.1 s to about an hour.
-        let lag = Histogram::new(exponential_buckets(0.1, 2.0, 16));
         registry.register("http_requests", "Requests to this server", requests.clone());
         registry.register("http_request_duration_seconds", "How long they took", durations.clone());
         registry.register("items", "Entries of lists by what became of them", items.clone());
         registry.register("jobs_ended", "Jobs of this process that ended", jobs.clone());
-        registry.register("schedules_fired", "Schedules that made a job", fired.clone());
-        registry.register("schedule_lag_seconds", "How late schedules made their jobs", lag.clone());
-        Metrics { registry: Mutex::new(registry), requests, durations, items, jobs, fired, lag }
+        Metrics { registry: Mutex::new(registry), requests, durations, items, jobs }
     }
 
     /// A request was answered.
@@ -111,12 +105,6 @@ impl Metrics {
     pub fn ended(&self, kind: &str, state: &'static str) {
         let kind = ["crawl", "deliver"].into_iter().find(|known| *known == kind).unwrap_or("other");
         self.jobs.get_or_create(&Ended { kind: Word(kind), state: Word(state) }).inc();
-    }
-
-    /// A schedule made its job so late.
-    pub fn fired(&self, late: Duration) {
-        self.fired.inc();
-        self.lag.observe(late.as_secs_f64());
     }
 
     /// All of it, in OpenMetrics' text.

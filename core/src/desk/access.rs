@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Timestamp;
 
 /// What a token may do; each scope holds the one before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// Look.
@@ -39,7 +41,7 @@ impl std::str::FromStr for Scope {
 }
 
 /// A token as it is kept: without the token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TokenRow {
     /// Its number.
     pub id: i64,
@@ -58,7 +60,7 @@ pub struct TokenRow {
 }
 
 /// A token that was just made: the only time it is seen.
-#[derive(Clone, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct NewToken {
     /// What is sent as `Authorization: Bearer …`.
     pub token: String,

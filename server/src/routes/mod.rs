@@ -12,6 +12,7 @@ mod schedules;
 mod session;
 mod sites;
 mod targets;
+mod tokens;
 mod watch;
 
 use std::collections::HashSet;
@@ -33,6 +34,7 @@ pub fn list() -> Routes {
     targets::add(routes.tag("targets"));
     articles::add(routes.tag("articles"));
     departments::add(routes.tag("departments"));
+    tokens::add(routes.tag("tokens"));
     jobs::add(routes.tag("jobs"));
     schedules::add(routes.tag("schedules"));
     cron::add(routes.tag("schedules"));
