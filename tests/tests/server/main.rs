@@ -2,5 +2,6 @@
 
 mod bed;
 mod guard;
+mod operate;
 mod rights;
 mod serving;

@@ -34,6 +34,14 @@ async fn every_route_asks_for_its_scope_and_for_nothing_less() {
     let document = served.get("/admin/api/openapi.json").await.is(200).json();
     let all = operations(&document);
     assert!(all.len() > 20, "{}", all.len());
+    let mut tokens = Vec::new();
+    for (rank, scope) in ["read", "run", "admin"].into_iter().enumerate() {
+        let body = serde_json::json!({ "name": format!("for {scope}"), "scope": scope });
+        let made = served.post("/admin/api/tokens", body).await.is(201).json();
+        tokens.push((rank, scope, made["token"].as_str().unwrap().to_owned()));
+    }
+    let rank_of = |scope: &Value| ["read", "run", "admin"].iter().position(|one| scope == one);
+    let wrong = tokens[2].2.replace(char::is_numeric, "a");
     for (method, path, scope) in &all {
         let route = format!("{method} {path}");
         let open = scope.is_null();
@@ -41,6 +49,16 @@ async fn every_route_asks_for_its_scope_and_for_nothing_less() {
         let status = async |request: reqwest::RequestBuilder| request.send().await.unwrap().status().as_u16();
         let none = status(ask()).await;
         assert_eq!(none == 401, !open, "{route}: {none} for nobody");
+        // One that is wrong is refused even where none is needed; who guesses on has to wait.
+        let guessed = status(ask().bearer_auth(&wrong)).await;
+        assert!([401, 429].contains(&guessed), "{route}: {guessed} for a wrong token");
+        for (rank, name, token) in &tokens {
+            let got = ask().bearer_auth(token).send().await.unwrap().status().as_u16();
+            match rank_of(scope) {
+                Some(needed) if *rank < needed => assert_eq!(got, 403, "{route}: the token `{name}`"),
+                _ => assert!(![401, 403].contains(&got) && got < 500, "{route}: {got} for `{name}`"),
+            }
+        }
         if *method != Method::GET {
             let cross =
                 status(served.asked(method.clone(), &filled(path)).header("origin", "http://evil.example"))
