@@ -12,19 +12,13 @@ export const workbench = {
 		const load = () =>
 			into(
 				place.root,
-				Promise.all([place.get(`${path('targets', code)}/parser`), place.get('/articles/search', { target: code, limit: 30 }).catch(() => logged(place, code))]),
+				Promise.all([place.get(`${path('targets', code)}/parser`), place.get('/articles/search', { target: code, limit: 30 })]),
 				([parser, stored]) => draw(place, code, parser, stored.items, load),
 				load,
 			);
 		load();
 	},
 };
-
-/** The stored pages by the log of requests, where they cannot be searched for. */
-async function logged(place, code) {
-	const { items } = await place.get('/logs/recent', { target: code, success: true, limit: 200 });
-	return { items: items.filter((row) => row.article_id && row.purpose === 'detail').map((row) => ({ id: row.article_id, title: row.url })) };
-}
 
 const plain = (value) => (value && typeof value === 'object' && !Array.isArray(value) ? value : {});
 
@@ -40,7 +34,7 @@ function draw(place, code, parser, stored, reload) {
 	const inputs = [];
 	const article = choice({ 'aria-label': t('bench.page'), value: place.query.article ?? String(stored[0]?.id ?? ''), onchange: () => preview() }, [
 		...(place.query.article && !stored.some((each) => String(each.id) === place.query.article) ? [[place.query.article, `#${place.query.article}`]] : []),
-		...stored.map((each) => [String(each.id), line(each.title, 60)]),
+		...stored.map((each) => [String(each.id), line(each.title.map((piece) => piece.text).join(''), 60)]),
 	]);
 
 	const selector = (group, name) => {
