@@ -29,11 +29,12 @@ pub(in super::super) fn counts(db: &Connection, now: Timestamp) -> Result<Schedu
     })?)
 }
 
+/// What the program does for itself is no load: it asks no site for anything.
 pub(in super::super) fn load(db: &Connection, now: Timestamp, hours: u32, zone: Tz) -> Result<Load, Fault> {
     let mut adder = Adder::new(now, hours);
     let mut due = db.prepare_cached(
         "SELECT trigger, cron, interval_sec, adaptive, combine, once_at, expires_at, zone, next_due_at, last_due_at
-         FROM schedule WHERE next_due_at IS NOT NULL",
+         FROM schedule WHERE next_due_at IS NOT NULL AND name NOT LIKE 'builtin:%'",
     )?;
     let mut rows = due.query(params![])?;
     while let Some(row) = rows.next()? {
