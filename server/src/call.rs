@@ -17,7 +17,7 @@ use dibao::config::SiteConfig;
 use dibao::desk::Actor;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -34,6 +34,8 @@ use crate::problem::{Code, Problem};
 
 /// The largest body: a site with thousands of columns.
 const LARGEST: usize = 4 << 20;
+/// How much of a body that is too large is heard out.
+const HEARD_OUT: usize = 4 * LARGEST;
 /// How long a body may take to arrive.
 const ARRIVES: Duration = Duration::from_secs(30);
 /// How long an answer may take unless its route says more.
@@ -420,16 +422,28 @@ fn extensions(parts: &Parts) -> (RequestId, Peer) {
     (id, peer)
 }
 
-async fn receive(body: Body) -> Result<Bytes, Problem> {
-    let body = Limited::new(body, LARGEST).collect();
-    match tokio::time::timeout(ARRIVES, body).await {
-        Err(_) => Err(Problem::new(Code::NotJson, "the body did not arrive in time")),
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(Problem::new(Code::TooLarge, format!("a body has at most {} MB", LARGEST >> 20)))
+/// The whole body. One that is too large is read on for a while, and thrown away: whoever is still sending would not hear why it
+/// was refused.
+async fn receive(mut body: Body) -> Result<Bytes, Problem> {
+    let read = async {
+        let (mut kept, mut length) = (Vec::new(), 0usize);
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| Problem::new(Code::NotJson, "the body broke off"))?;
+            let Some(data) = frame.data_ref() else { continue };
+            length = length.saturating_add(data.len());
+            match length {
+                length if length <= LARGEST => kept.extend_from_slice(data),
+                length if length <= HEARD_OUT => kept = Vec::new(),
+                _ => break,
+            }
         }
-        Ok(Err(_)) => Err(Problem::new(Code::NotJson, "the body broke off")),
-    }
+        match length {
+            ..=LARGEST => Ok(Bytes::from(kept)),
+            _ => Err(Problem::new(Code::TooLarge, format!("a body has at most {} MB", LARGEST >> 20))),
+        }
+    };
+    let late = || Err(Problem::new(Code::NotJson, "the body did not arrive in time"));
+    tokio::time::timeout(ARRIVES, read).await.unwrap_or_else(|_| late())
 }
 
 /// Adds the tag of an answer, or says that the copy somebody has is still good.

@@ -9,7 +9,10 @@ fn bare(rows: Vec<Value>) -> Vec<Value> {
     let mut rows = rows;
     for row in rows.iter_mut().filter_map(Value::as_object_mut) {
         row.retain(|key, _| {
-            !matches!(key.as_str(), "id" | "site_id" | "source" | "last_crawled_at" | "last_article_time")
+            !matches!(
+                key.as_str(),
+                "id" | "site_id" | "source" | "yaml_path" | "last_crawled_at" | "last_article_time"
+            )
         });
     }
     rows
