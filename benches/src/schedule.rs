@@ -171,7 +171,7 @@ fn start(dir: &Path, many: usize) -> Result<Vec<Figure>> {
     ])
 }
 
-/// What the process of [`start`] does: seconds and MB.
+/// What the process of `start` does: seconds and MB.
 pub async fn start_once(dir: &Path) -> Result<(f64, f64)> {
     let begun = Instant::now();
     let table = open(dir)?;

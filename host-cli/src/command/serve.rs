@@ -23,7 +23,7 @@ const LARGEST: u64 = 4 << 10;
     after_help = "Examples:\n  dibao serve\n  ADMIN_PASSWORD_FILE=/run/secrets/dibao dibao serve --listen 0.0.0.0:8787 --host dibao.example.org\n  dibao serve --hash-password < password.txt > /run/secrets/dibao"
 )]
 pub struct ServeArgs {
-    /// Where to listen; others than 127.0.0.1 and [::1] need a password
+    /// Where to listen; others than loopback need a password
     #[arg(long, short, env = "DIBAO_LISTEN", default_value = "127.0.0.1:8787", value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
 
