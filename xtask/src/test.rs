@@ -16,10 +16,9 @@ pub fn run_all(workspace: &Path) -> Result<()> {
     step("clippy, warnings denied", || {
         run(cargo(workspace).args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
-    // The end-to-end tests start these two as processes of their own.
-    step("programs", || {
-        run(cargo(workspace).args(["build", "--package", "dibao-cli", "--package", "dibao-tests", "--bins"]))
-    })?;
+    // The end-to-end tests start programs of the workspace as processes of their own. Everything is built at once: a part
+    // alone would choose other features of its dependencies, and build (and keep) the largest of them twice.
+    step("programs", || run(cargo(workspace).args(["build", "--workspace", "--all-targets"])))?;
     step("documentation, warnings denied", || {
         run(cargo(workspace)
             .args(["doc", "--workspace", "--no-deps", "--quiet"])
@@ -38,12 +37,12 @@ pub fn run_all(workspace: &Path) -> Result<()> {
     step("the API against its own description", || api::check(workspace))?;
     step("an old host, with OpenSSL", || {
         setup::openssl()?;
+        // The workspace as a whole, for the same reason.
         run(cargo(workspace).args([
             "test",
-            "-p",
-            "dibao",
+            "--workspace",
             "--features",
-            "native-tls",
+            "dibao/native-tls",
             "--test",
             "native_tls",
         ]))
