@@ -1,5 +1,6 @@
 //! The queue: lanes, jobs, calling off and trying again.
 
+use dibao::desk::Paging;
 use dibao::queue::{Job, JobQuery, JobState, LaneState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use crate::answer::Shown;
 use crate::call::{Call, Route, Routes};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Page, list_query};
 use crate::problem::{Code, Problem};
 
 /// A job by its number.
@@ -87,12 +88,11 @@ async fn queue(call: Call) -> Result<Shown<Queue>, Problem> {
 }
 
 async fn jobs(call: Call<Nothing, Jobs>) -> Result<Shown<Page<Job>>, Problem> {
-    let asked = call.query.page()?;
-    let Jobs { state, lane, kind, .. } = call.query;
+    let Jobs { state, lane, kind, limit, offset, cursor } = call.query.clone();
     let states = state.iter().flat_map(|text| text.split(',')).filter_map(JobState::named).collect();
-    let query = JobQuery { states, lane, kind, before_id: None, limit: 1_000_000 };
-    let jobs = call.app.engine.queue().table().jobs(query).await?;
-    Ok(Shown(Page::cut(asked, jobs, |job| job)))
+    let query = JobQuery { states, lane, kind, ..JobQuery::default() };
+    let page = call.desk().jobs(query, Paging { limit, offset, cursor }).await?;
+    Ok(Shown(Page::shown(page, |job| job)))
 }
 
 async fn job(call: Call<Id>) -> Result<Shown<Job>, Problem> {

@@ -18,6 +18,7 @@ use super::Engine;
 use crate::Result;
 use crate::clock::Timestamp;
 use crate::desk::{Actor, AlertRow, AuditQuery, AuditRow, LogQuery, LogRow, Page, Paging};
+use crate::queue::{Job, JobQuery};
 use crate::store::{AuditEntry, SqliteStore};
 
 /// What an operator can do with an engine. Cheap to make and to clone.
@@ -91,6 +92,11 @@ impl Desk {
     /// Requests of the last hours, the newest first.
     pub async fn logs(&self, query: LogQuery, paging: Paging) -> Result<Page<LogRow>> {
         Ok(self.store().log_page(query, paging, self.now()).await?)
+    }
+
+    /// Jobs, the newest first; `before_id` and `limit` of the query are the paging's business here.
+    pub async fn jobs(&self, query: JobQuery, paging: Paging) -> Result<Page<Job>> {
+        Ok(self.store().job_page(query, paging).await?)
     }
 
     /// What keeps failing, the longest first.

@@ -5,6 +5,7 @@ mod articles;
 mod audit;
 mod departments;
 mod edit;
+mod jobs;
 mod logs;
 mod remove;
 mod stats;
@@ -26,6 +27,7 @@ use crate::desk::{
     TargetHealth, TargetQuery, TargetRow, TokenRow,
 };
 use crate::model::Article;
+use crate::queue::{Job, JobQuery};
 use crate::store::StoreError;
 
 type Answer<T> = Result<T, StoreError>;
@@ -177,6 +179,10 @@ impl SqliteStore {
         now: Timestamp,
     ) -> Answer<Page<LogRow>> {
         self.read("read the log", move |db| logs::page(db, &query, &paging, now)).await
+    }
+
+    pub(crate) async fn job_page(&self, query: JobQuery, paging: Paging) -> Answer<Page<Job>> {
+        self.read("read the jobs", move |db| jobs::page(db, &query, &paging)).await
     }
 
     pub(crate) async fn alert_rows(&self) -> Answer<Vec<AlertRow>> {

@@ -95,6 +95,7 @@ pub(in super::super) fn prune(db: &Connection, keep: Retention, now: Timestamp) 
             forgotten += gone as u64;
         }
     }
+    db.prepare_cached("DELETE FROM job_count WHERE jobs = 0")?.execute([])?;
     // A lane in which nothing is left is made again when it is needed.
     db.prepare_cached(
         "DELETE FROM lane WHERE queued = 0 AND busy = 0 AND finished = 0 AND concurrency = 1
