@@ -15,6 +15,7 @@ mod reconcile;
 mod request;
 mod schedules;
 mod settings;
+mod trace;
 mod trial;
 mod work;
 mod workbench;

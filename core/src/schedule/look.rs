@@ -3,6 +3,7 @@
 //! The policy says when a look pays. Three layers may hold it back: the source rests after a failure, its host is left alone, a
 //! feed or cache header says that there will be nothing new before. The latest of them wins, and is written down.
 
+use chrono::Timelike as _;
 use serde::{Deserialize, Serialize};
 
 use super::classic::SourceStats;
@@ -169,6 +170,26 @@ impl LookHistory {
         Some(source)
     }
 
+    /// When what the looks found was published, as far as it is known, in order: what tells no moment counts in the middle
+    /// between the look that found it and the one before. Of the first look, which has none before it, midnights are
+    /// left out: they are days, not moments.
+    pub fn published(&self, zone: chrono_tz::Tz) -> Vec<i64> {
+        let mut published = Vec::new();
+        let mut before = None;
+        for look in &self.looks {
+            match before {
+                None => published.extend(look.new.iter().flatten().filter(|at| !is_midnight(**at, zone))),
+                Some(before) => {
+                    let middle = look.at - (look.at - before) / 2;
+                    published.extend(look.new.iter().map(|at| at.unwrap_or(middle)));
+                }
+            }
+            before = Some(look.at);
+        }
+        published.sort_unstable();
+        published
+    }
+
     /// What the predictive policy says after these looks.
     pub fn forecast(
         &self,
@@ -192,6 +213,10 @@ impl LookHistory {
             why: decision.why,
         })
     }
+}
+
+fn is_midnight(at: i64, zone: chrono_tz::Tz) -> bool {
+    Timestamp(at.saturating_mul(1_000)).to_utc().with_timezone(&zone).num_seconds_from_midnight() == 0
 }
 
 #[cfg(test)]
@@ -312,5 +337,14 @@ mod tests {
             forecast.why
         );
         assert!((0.5..2.0).contains(&forecast.per_day), "{}", forecast.per_day);
+    }
+
+    #[test]
+    fn i4_a_history_is_replayed_with_moments_and_never_with_days() {
+        let page = vec![Some(nine(-2)), Some(nine(0) - 9 * 3_600), None];
+        let looks = [(nine(0), page), (nine(1), vec![]), (nine(1) + 600, vec![None, Some(nine(1) + 60)])];
+        let history =
+            LookHistory { looks: looks.into_iter().map(|(at, new)| PastLook { at, new }).collect() };
+        assert_eq!(history.published(Shanghai), [nine(-2), nine(1) + 60, nine(1) + 300]);
     }
 }

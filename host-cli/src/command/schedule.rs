@@ -80,7 +80,7 @@ pub async fn run(open: &OpenArgs, command: ScheduleCommand) -> anyhow::Result<Ex
         ScheduleCommand::Run { names } => change::each(open, names, change::Verb::Run).await,
         ScheduleCommand::Budget { checks_per_day } => change::set_budget(open, checks_per_day).await,
         ScheduleCommand::Reconcile => change::reconcile(open).await,
-        ScheduleCommand::Simulate(args) => simulate::run(args),
+        ScheduleCommand::Simulate(args) => simulate::run(open, args).await,
         ScheduleCommand::Decide(args) => decide::run(args),
     }
 }

@@ -187,3 +187,24 @@ async fn schedules_are_listed_explained_changed_paused_and_run_by_hand() {
     let budget = stage.dibao("schedule budget 500").await.exits(0).row();
     assert_eq!((&budget["checks_per_day"], &budget["price"]), (&json!(500.0), &json!(1.0)));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn policies_are_compared_over_what_the_store_has_seen_itself() {
+    use crate::stage::Stage;
+    let stage = Stage::new().await;
+    stage.dibao("crawl ndrc.yaml --column xwfb --max-items 40").await.exits(0);
+    let run = stage.dibao("schedule simulate --json --from-store ndrc__xwfb").await.exits(0);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let rows = report["policies"].as_array().unwrap();
+    assert_eq!(rows.len(), 3, "{report}");
+    assert!(rows.iter().all(|row| row["sources"] == 1 && row["items"].as_u64().unwrap() > 5), "{report}");
+    let all = stage.dibao("schedule simulate --policy budget --json --from-store").await.exits(0).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&all).unwrap()["policies"][0]["sources"], 1);
+    stage.dibao("schedule simulate --from-store ndrc__xwfx").await.exits(2).says(&["did you mean"]);
+    stage.dibao("schedule simulate --from-store ndrc__tz").await.exits(2).says(&["nothing to replay"]);
+    stage
+        .dibao("schedule simulate --from-store ndrc__xwfb --days 1")
+        .await
+        .exits(2)
+        .says(&["fewer than two"]);
+}

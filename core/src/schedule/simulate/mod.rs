@@ -44,7 +44,8 @@ pub mod synthetic;
 mod tests;
 
 use chrono_tz::Tz;
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::replay::{Outcome, PAGE, replay};
 use super::policy::Policy;
@@ -55,19 +56,19 @@ const NEAR_ENOUGH: f64 = 0.003;
 const TRIES: usize = 24;
 
 /// Publishing histories.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trace {
     /// One history per source.
     pub sources: Vec<History>,
 }
 
 /// The publish times of one source, in seconds since 1970.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct History {
     /// A name.
     pub id: String,
     /// The zone in which the source lives.
-    #[serde(default = "shanghai", deserialize_with = "zone")]
+    #[serde(default = "shanghai", deserialize_with = "zone", serialize_with = "zone_name")]
     pub tz: Tz,
     /// In any order; what is not above zero is skipped.
     pub published: Vec<i64>,
@@ -83,8 +84,12 @@ fn zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tz, D::Error> {
         .map_err(|_| serde::de::Error::custom(format!("{name:?} is no time zone; write Asia/Shanghai")))
 }
 
+fn zone_name<S: Serializer>(zone: &Tz, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(zone.name())
+}
+
 /// What a policy did to a trace; delays in hours.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Score {
     /// The policy.
     pub policy: String,
@@ -197,6 +202,21 @@ pub fn run_at_budget(policy: &Policy, trace: &Trace, budget: f64) -> Score {
     let mut best = best.unwrap_or_else(|| run(policy, trace, 1.0));
     best.budget_met = (best.checks_per_source_day / budget - 1.0).abs() <= 0.02;
     best
+}
+
+/// Policies side by side at the same number of looks per source and day: at `budget`, or at what the first of them makes by itself.
+pub fn compare(policies: &[Policy], trace: &Trace, budget: Option<f64>) -> Vec<Score> {
+    let mut budget = budget;
+    let mut scores: Vec<Score> = Vec::with_capacity(policies.len());
+    for policy in policies {
+        let score = match budget {
+            Some(budget) if budget > 0.0 => run_at_budget(policy, trace, budget),
+            _ => run(policy, trace, 1.0),
+        };
+        budget = budget.or(Some(score.checks_per_source_day));
+        scores.push(score);
+    }
+    scores
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

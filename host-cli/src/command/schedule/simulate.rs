@@ -6,12 +6,15 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use dibao::clock::SystemClock;
 use dibao::schedule::policy::Policy;
 use dibao::schedule::simulate::synthetic::{self, Kind};
-use dibao::schedule::simulate::{Score, Trace, run as replay, run_at_budget};
+use dibao::schedule::simulate::{Score, Trace, compare};
+use dibao::{Clock as _, Timestamp};
 use serde::Serialize;
 
 use crate::exit::{Exit, Usage};
+use crate::open::OpenArgs;
 use crate::output::print_rows;
 
 /// Fifty million publish times; more is a mistake.
@@ -22,11 +25,19 @@ const USUAL: [&str; 3] = ["predictive", "classic", "interval:3600"];
 #[derive(Args)]
 pub struct SimulateArgs {
     /// Histories: {"sources":[{"id","tz","published":[epoch…]}]} (`-` = standard input)
-    #[arg(long, value_name = "FILE", required_unless_present = "synthetic")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["synthetic", "from_store"])]
     trace: Option<PathBuf>,
 
+    /// What the store's own looks have shown of these targets, or of all
+    #[arg(long, value_name = "TARGET", num_args = 0.., conflicts_with = "trace")]
+    from_store: Option<Vec<String>>,
+
+    /// Of the store's own history, only the last so many days
+    #[arg(long, value_name = "N", requires = "from_store", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    days: Option<u32>,
+
     /// Made-up histories of thirteen kinds instead, one table row per kind and policy
-    #[arg(long, conflicts_with = "trace")]
+    #[arg(long, conflicts_with_all = ["trace", "from_store"])]
     synthetic: bool,
 
     /// classic, predictive, budget, interval:SECONDS or cron:EXPRESSION; several are compared
@@ -64,21 +75,25 @@ struct Report {
     policies: Vec<Row>,
 }
 
-pub fn run(mut args: SimulateArgs) -> anyhow::Result<Exit> {
+pub async fn run(open: &OpenArgs, mut args: SimulateArgs) -> anyhow::Result<Exit> {
     if args.policy.is_empty() {
         args.policy = USUAL.iter().filter_map(|name| name.parse().ok()).collect();
     }
+    let compared = |kind, trace: &Trace| {
+        let scores = compare(&args.policy, trace, args.budget);
+        scores.into_iter().map(move |score| Row { kind, score })
+    };
     let mut rows = Vec::new();
-    match &args.trace {
-        Some(path) => {
-            rows.extend(compare(&args, &read(path)?).into_iter().map(|score| Row { kind: None, score }))
-        }
-        None => {
-            for kind in Kind::ALL {
-                let sources = if kind == Kind::FeedSet { 60 } else { 6 };
-                let scores = compare(&args, &synthetic::trace(kind, sources));
-                rows.extend(scores.into_iter().map(|score| Row { kind: Some(kind.name()), score }));
-            }
+    if let Some(path) = &args.trace {
+        let trace = replayable(read(path)?, &path.display().to_string())?;
+        rows.extend(compared(None, &trace));
+    } else if let Some(targets) = &args.from_store {
+        let trace = from_store(open, targets, args.days).await?;
+        rows.extend(compared(None, &trace));
+    } else {
+        for kind in Kind::ALL {
+            let sources = if kind == Kind::FeedSet { 60 } else { 6 };
+            rows.extend(compared(Some(kind.name()), &synthetic::trace(kind, sources)));
         }
     }
     if args.json {
@@ -117,20 +132,6 @@ pub fn run(mut args: SimulateArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn compare(args: &SimulateArgs, trace: &Trace) -> Vec<Score> {
-    let mut budget = args.budget;
-    let mut scores = Vec::new();
-    for policy in &args.policy {
-        let score = match budget {
-            Some(budget) if budget > 0.0 => run_at_budget(policy, trace, budget),
-            _ => replay(policy, trace, 1.0),
-        };
-        budget = budget.or(Some(score.checks_per_source_day));
-        scores.push(score);
-    }
-    scores
-}
-
 fn read(path: &PathBuf) -> anyhow::Result<Trace> {
     let mut text = Vec::new();
     let shown = path.display().to_string();
@@ -149,6 +150,17 @@ fn read(path: &PathBuf) -> anyhow::Result<Trace> {
         ))
     })?;
     trace.tidy();
+    Ok(trace)
+}
+
+async fn from_store(open: &OpenArgs, targets: &[String], days: Option<u32>) -> anyhow::Result<Trace> {
+    let engine = super::engine(open).await?;
+    let since = days.map(|days| Timestamp(SystemClock.now().0 - i64::from(days) * 86_400_000));
+    let trace = engine.schedule_history_trace(targets, since).await?;
+    replayable(trace, "what the looks at these targets have shown")
+}
+
+fn replayable(trace: Trace, shown: &str) -> anyhow::Result<Trace> {
     if trace.sources.iter().map(|source| source.published.len()).sum::<usize>() < 2 {
         return Err(Usage(format!("{shown} has fewer than two publish times: nothing to replay")).into());
     }
