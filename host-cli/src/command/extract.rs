@@ -1,14 +1,15 @@
 //! `dibao extract --jsonl`: pages in, articles out, one line each.
 //!
-//! For pipelines and benchmarks: one process, answers in the order of the questions, each flushed, and a bad line is answered and does not
-//! end the run.
+//! For pipelines and benchmarks: one process, answers in the order of the questions, each flushed. A bad line is answered with what is wrong
+//! with it and its id where that can be read, and does not end the run.
 
 use std::io::{BufRead, Write};
 
 use clap::Args;
 use dibao::Timestamp;
 use dibao::extract::{self, Options, PageArticle};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::exit::{Exit, Usage};
 use crate::open::OpenArgs;
@@ -17,26 +18,50 @@ use crate::output::json_line;
 #[derive(Args)]
 pub struct ExtractArgs {
     /// Read lines {"id","html","url"} from standard input and write {"id","title","text","date","source",
-    /// "author","attachments","provenance"}; `date` is the day of publication in China, YYYY-MM-DD
+    /// "author","attachments","provenance"} for each in its order; `date` is the day of publication in China,
+    /// YYYY-MM-DD. A line that cannot be read is answered with {"id","error"}, an empty one is passed over
     #[arg(long, required = true)]
     jsonl: bool,
 }
 
 /// Bytes of one line. A page of 5 MB has at most 30 MB as JSON.
 const LONGEST: usize = 64 << 20;
+/// Where the id of a line that is too long is looked for.
+const ID_WITHIN: usize = 64 << 10;
 
 #[derive(Deserialize)]
 struct Question {
     #[serde(default)]
-    id: serde_json::Value,
-    html: String,
+    id: Value,
+    html: Page,
     #[serde(default)]
     url: Option<String>,
 }
 
+/// A page in a line. Programs that read bytes leniently escape what was no text as half a surrogate pair: that becomes U+FFFD, and the page stays.
+struct Page(String);
+
+impl<'de> Deserialize<'de> for Page {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Page, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Page;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a page as a string")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Page, E> {
+                Ok(Page(String::from_utf8_lossy(bytes).into_owned()))
+            }
+        }
+        from.deserialize_bytes(Text)
+    }
+}
+
 #[derive(Serialize)]
 struct Answer<'a> {
-    id: &'a serde_json::Value,
+    id: &'a Value,
     title: Option<&'a str>,
     text: &'a str,
     date: Option<&'a str>,
@@ -54,7 +79,7 @@ pub struct Attachment<'a> {
 
 #[derive(Serialize)]
 struct Bad {
-    id: serde_json::Value,
+    id: Value,
     error: String,
 }
 
@@ -75,7 +100,7 @@ fn answer_all(mut questions: impl BufRead, mut answers: impl Write) -> anyhow::R
         }
         let answer = if line.len() > LONGEST && !line.ends_with(b"\n") {
             skip_line(&mut questions)?;
-            bad(serde_json::Value::Null, format!("the line is longer than {LONGEST} bytes"))?
+            bad(first_fields(&line[..ID_WITHIN]), format!("the line is longer than {LONGEST} bytes"))?
         } else if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         } else {
@@ -87,20 +112,22 @@ fn answer_all(mut questions: impl BufRead, mut answers: impl Write) -> anyhow::R
 }
 
 fn answer(line: &[u8]) -> anyhow::Result<String> {
-    let question: Question = match serde_json::from_slice(line) {
+    // Some editors begin a file so.
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let read = match std::str::from_utf8(line) {
+        Ok(text) => serde_json::from_str::<Question>(text)
+            .map_err(|error| format!("not a line {{\"id\",\"html\",\"url\"}}: {error}")),
+        Err(error) => Err(format!("the line is not UTF-8 at byte {}", error.valid_up_to() + 1)),
+    };
+    let question = match read {
         Ok(question) => question,
-        Err(error) => {
-            let id = serde_json::from_slice::<serde_json::Value>(line)
-                .ok()
-                .and_then(|value| value.get("id").cloned());
-            return bad(id.unwrap_or_default(), format!("not a line {{\"id\",\"html\",\"url\"}}: {error}"));
-        }
+        Err(error) => return bad(id_of(line), error),
     };
     // Text is UTF-8 already, whatever the page says of itself.
     let mut options = Options::at(now());
     options.content_type = Some("text/html; charset=utf-8".to_owned());
     let article =
-        extract::page(question.html.as_bytes(), question.url.as_deref().unwrap_or_default(), &options);
+        extract::page(question.html.0.as_bytes(), question.url.as_deref().unwrap_or_default(), &options);
     json_line(&Answer {
         id: &question.id,
         title: article.title.as_deref(),
@@ -128,7 +155,38 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-fn bad(id: serde_json::Value, error: String) -> anyhow::Result<String> {
+/// The id of a line that cannot be read otherwise.
+fn id_of(line: &[u8]) -> Value {
+    let text = String::from_utf8_lossy(line);
+    match serde_json::from_str::<Value>(&text) {
+        Ok(Value::Object(mut map)) => map.remove("id").unwrap_or_default(),
+        Ok(_) => Value::Null,
+        Err(_) => first_fields(text.as_bytes()),
+    }
+}
+
+/// The id of a line that breaks off: its fields are read one by one as far as they go.
+fn first_fields(line: &[u8]) -> Value {
+    let Some(mut rest) = line.trim_ascii_start().strip_prefix(b"{") else { return Value::Null };
+    loop {
+        let Some((Value::String(name), behind)) = first_value(rest) else { return Value::Null };
+        let Some(behind) = behind.trim_ascii_start().strip_prefix(b":") else { return Value::Null };
+        let Some((value, behind)) = first_value(behind) else { return Value::Null };
+        if name == "id" {
+            return value;
+        }
+        let Some(behind) = behind.trim_ascii_start().strip_prefix(b",") else { return Value::Null };
+        rest = behind;
+    }
+}
+
+fn first_value(text: &[u8]) -> Option<(Value, &[u8])> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    Some((value, &text[values.byte_offset()..]))
+}
+
+fn bad(id: Value, error: String) -> anyhow::Result<String> {
     json_line(&Bad { id, error })
 }
 
@@ -149,9 +207,11 @@ fn skip_line(from: &mut impl BufRead) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn answers(questions: &str) -> Vec<serde_json::Value> {
+    fn answers(questions: &str) -> Vec<Value> {
         let mut out = Vec::new();
         answer_all(questions.as_bytes(), &mut out).unwrap();
         String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -178,5 +238,48 @@ mod tests {
         assert!(out[1]["error"].as_str().unwrap().contains("not a line") && out[1]["id"].is_null());
         assert!(out[2]["error"].as_str().unwrap().contains("html") && out[2]["id"] == "b");
         assert_eq!((&out[3]["id"], &out[3]["text"]), (&serde_json::json!("c"), &serde_json::json!("")));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_answered_with_its_id_where_that_is_known() {
+        for (line, id, words) in [
+            (&b"{\"id\":\"a\",\"html\":\"<p>\xff</p>\"}"[..], json!("a"), "not UTF-8 at byte 22"),
+            (b"{\"url\":\"x\",\"id\":[7],\"html\":\"<p", json!([7]), "EOF"),
+            (b"{\"id\":5,\"id\":6,\"html\":\"\"}", json!(6), "duplicate"),
+            (b"{\"html\":\"<p\",\"id\":", Value::Null, "EOF"),
+            (b"{\"id\":\"a\",\"html\":null}", json!("a"), "a page as a string"),
+            (b"{\"id\":\"a\",\"html\":\"\"} {}", json!("a"), "trailing"),
+            (b"[1]", Value::Null, "not a line"),
+            (b"\"a\"", Value::Null, "not a line"),
+            (b"{", Value::Null, "EOF"),
+        ] {
+            let out: Value = serde_json::from_str(&answer(line).unwrap()).unwrap();
+            assert_eq!(out["id"], id, "{}", String::from_utf8_lossy(line));
+            assert!(out["error"].as_str().is_some_and(|error| error.contains(words)), "{out}");
+        }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_costs_that_character_and_not_the_page() {
+        let out = answers(
+            "\u{feff}{\"id\":1,\"html\":\"<div id=zoom><p>各地要认真组织\\ud800实施，确保取得实效。</p></div>\"}",
+        );
+        let text = out[0]["text"].as_str().unwrap();
+        assert!(
+            text.starts_with("各地要认真组织\u{fffd}") && text.ends_with("实施，确保取得实效。"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn every_beginning_of_a_line_is_answered_by_one_line() {
+        let line = "{\"url\":null,\"id\":{\"a\":[1,\"中\\n\"]},\"html\":\"<p>\\ud83d\\ude00</p>\"}";
+        for end in 1..=line.len() {
+            let out = answer(&line.as_bytes()[..end]).unwrap();
+            assert!(out.ends_with('\n') && out.matches('\n').count() == 1, "{out}");
+            let out: Value = serde_json::from_str(&out).unwrap();
+            assert_eq!(out["id"].is_object(), end > 33, "{end}: {out}");
+            assert_eq!(out["error"].is_null(), end == line.len(), "{end}: {out}");
+        }
     }
 }

@@ -11,6 +11,7 @@ mod cron;
 mod discover;
 mod examples;
 mod exits;
+mod extract;
 mod feeds;
 #[path = "../../../core/tests/hostile/make.rs"]
 #[allow(dead_code, reason = "the sandbox's own tests use the rest")]
@@ -19,6 +20,7 @@ mod hosts;
 mod isolation;
 mod kit;
 mod pages;
+mod parse;
 mod plain;
 mod queue;
 mod robots;
