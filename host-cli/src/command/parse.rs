@@ -112,9 +112,9 @@ fn read_file(path: &str) -> anyhow::Result<Vec<u8>> {
 
 fn print(article: &PageArticle, format: Format) -> anyhow::Result<()> {
     let out = match format {
-        Format::Text => printable(&article.text) + "\n",
-        Format::Markdown => printable(&article.markdown) + "\n",
-        Format::Html => printable(&article.html) + "\n",
+        Format::Text => shown(&article.text),
+        Format::Markdown => shown(&article.markdown),
+        Format::Html => shown(&article.html),
         Format::Json => json_line(&Whole {
             kind: article.kind,
             title: article.title.as_deref(),
@@ -133,6 +133,11 @@ fn print(article: &PageArticle, format: Format) -> anyhow::Result<()> {
     };
     std::io::stdout().write_all(out.as_bytes())?;
     Ok(())
+}
+
+/// A text as a terminal may have it; the tabs between the cells of a table stay.
+fn shown(text: &str) -> String {
+    text.split('\t').map(printable).collect::<Vec<_>>().join("\t") + "\n"
 }
 
 /// One line of `--explain`.

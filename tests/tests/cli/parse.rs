@@ -20,7 +20,7 @@ const PAGE: &str = "<html><head><title>关于示例工作的通知_通知公告_
     <p><img src=/a.jpg alt=图><script>x()</script><a href='javascript:x()'>点击</a></p>\
     <p><a href='f.docx'>附件：示例表.docx</a></p></div><div class=footer>主办：某市人民政府</div></body></html>";
 const TEXT: &str = "某府〔2026〕7号\n各县区人民政府：为了做好示例工作，切实兜住民生底线，现将有关事项通知如下，请认真贯彻执行。\n\
-    一、名单\n姓名 金额\n张某 300\n点击\n附件：示例表.docx\n";
+    一、名单\n姓名\t金额\n张某\t300\n点击\n附件：示例表.docx\n";
 
 async fn piped(stage: &Stage, line: &str, bytes: &[u8]) -> Run {
     let mut child = stage.bare(line).stdin(Stdio::piped()).spawn().unwrap();
