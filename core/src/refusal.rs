@@ -142,6 +142,7 @@ fn of_config(error: &ConfigError) -> Refusal {
             let field = what.trim_matches('`').split('=').next().unwrap_or_default();
             Refusal::invalid(field, message, fix)
         }
+        ConfigError::Syntax { place, message } => Refusal::invalid(&place.path, message, "mend it"),
         other => Refusal::invalid("", other.to_string(), "mend it"),
     }
 }

@@ -2,14 +2,20 @@
 
 mod browser;
 mod command;
+mod config;
 mod exit;
+mod fields;
 mod open;
 mod output;
 mod progress;
 mod signals;
+mod work;
 
-use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::config::Layers;
 use crate::exit::Exit;
 
 const EXAMPLES: &str = "Examples:
@@ -30,6 +36,10 @@ const EXAMPLES: &str = "Examples:
 #[command(name = "dibao", version, max_term_width = 110)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 struct Cli {
+    /// Settings for options that are not given [default: dibao.toml in the current directory, if there is one]
+    #[arg(long, global = true, env = "DIBAO_CONFIG", value_name = "FILE")]
+    #[allow(dead_code, reason = "read before the parser is complete")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     open: open::OpenArgs,
     #[command(flatten)]
@@ -61,6 +71,9 @@ enum Command {
     /// Targets: list, show what holds for them, set their pace, switch on and off
     #[command(subcommand)]
     Target(command::target::TargetCommand),
+    /// Departments, to which targets and their articles belong: list, add, set, remove
+    #[command(subcommand)]
+    Org(command::org::OrgCommand),
     /// Cron expressions: when they are due next, what they say, what is wrong with them
     #[command(subcommand)]
     Cron(command::cron::CronCommand),
@@ -93,6 +106,9 @@ enum Command {
     /// robots.txt: may an address be fetched, and which rule says so
     #[command(subcommand)]
     Robots(command::robots::RobotsCommand),
+    /// Settings: what holds and who said so, and a file to begin with
+    #[command(subcommand)]
+    Config(command::config::ConfigCommand),
     /// Schedules: what comes due and why; make, change, pause, run; replay policies
     #[command(subcommand)]
     Schedule(command::schedule::ScheduleCommand),
@@ -101,7 +117,23 @@ enum Command {
 #[tokio::main]
 async fn main() -> std::process::ExitCode {
     // Usage errors exit with 2 by clap itself, as everywhere.
-    let cli = Cli::parse();
+    let args: Vec<_> = std::env::args_os().collect();
+    let plain = Cli::command();
+    let layers = match Layers::read(&plain, &args) {
+        Ok(layers) => layers,
+        Err(error) => {
+            // Help is given whatever stands in a file.
+            if let Err(help) = plain.try_get_matches_from(&args)
+                && !help.use_stderr()
+            {
+                help.exit();
+            }
+            output::complain(error);
+            return Exit::Usage.into();
+        }
+    };
+    let matches = layers.onto(plain.clone()).get_matches_from(&args);
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     output::start_logging(&cli.logging);
     let opened = &cli.open;
     let result = match cli.command {
@@ -113,6 +145,8 @@ async fn main() -> std::process::ExitCode {
         Command::Site(command) => command::site::run(opened, command).await,
         Command::Opml(command) => command::opml::run(opened, command).await,
         Command::Target(command) => command::target::run(opened, command).await,
+        Command::Org(command) => command::org::run(opened, command).await,
+        Command::Config(command) => command::config::run(&plain, &matches, &layers, command),
         Command::Cron(command) => command::cron::run(command),
         Command::Show(args) => command::show::run(opened, args).await,
         Command::Export(args) => command::export::run(opened, args).await,

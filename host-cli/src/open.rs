@@ -6,9 +6,11 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use dibao::adapter::Registry;
+use dibao::desk::Actor;
+use dibao::fetch::robots::OnUnreachable;
 use dibao::fetch::{Profile, Resolve};
 use dibao::store::{Files, SqliteStore, database_path};
-use dibao::{Engine, EngineBuilder};
+use dibao::{Desk, Engine, EngineBuilder};
 
 use crate::browser::BrowserArgs;
 use crate::exit::Usage;
@@ -60,6 +62,14 @@ pub struct OpenArgs {
     #[arg(long, global = true, env = "DIBAO_CONTACT", value_name = "ADDRESS")]
     pub contact: Option<String>,
 
+    /// What requests call themselves, in place of `dibao/VERSION (CONTACT)`
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub user_agent: Option<String>,
+
+    /// What is done about a host whose robots.txt cannot be read and of which there is no copy: allow or deny
+    #[arg(long, global = true, value_name = "WORD", default_value = "allow", value_parser = on_unreachable)]
+    pub robots_on_unreachable: OnUnreachable,
+
     #[command(flatten)]
     browser: BrowserArgs,
 }
@@ -70,10 +80,27 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     number.ok_or_else(|| "write a number of seconds, 0 or more, for example 0.5".to_string())
 }
 
+fn on_unreachable(text: &str) -> Result<OnUnreachable, String> {
+    match text {
+        "allow" => Ok(OnUnreachable::Allow),
+        "deny" => Ok(OnUnreachable::Deny),
+        _ => Err("write allow or deny".to_string()),
+    }
+}
+
 impl OpenArgs {
     /// Opens everything.
     pub async fn engine(&self) -> anyhow::Result<Engine> {
         self.engine_in(self.data.clone()).await
+    }
+
+    /// What operators do, done by whoever is at this terminal: it is in the audit under that name.
+    pub async fn desk(&self) -> anyhow::Result<Desk> {
+        self.must_exist()?;
+        let names = ["SUDO_USER", "USER", "LOGNAME"].into_iter();
+        let name = names.filter_map(|name| std::env::var(name).ok()).find(|name| !name.trim().is_empty());
+        let actor = Actor::new(name.unwrap_or_else(|| "operator".to_string()), "cli");
+        Ok(self.engine().await?.desk(actor))
     }
 
     /// The engine on the data directory, or on one that is thrown away when nothing was stored yet: to look at an
@@ -98,12 +125,16 @@ impl OpenArgs {
             .data_dir(data)
             .allow_loopback(self.allow_loopback)
             .interval(self.interval)
+            .robots_on_unreachable(self.robots_on_unreachable)
             .development(self.dev);
         if let Some(profile) = self.profile {
             builder = builder.profile(profile);
         }
         if let Some(contact) = self.contact.as_deref().filter(|contact| !contact.trim().is_empty()) {
             builder = builder.contact(contact);
+        }
+        if let Some(agent) = self.user_agent.clone().filter(|agent| !agent.trim().is_empty()) {
+            builder = builder.gate(|gate| gate.user_agent = agent);
         }
         if let Some(dir) = self.adapter_dir() {
             builder = builder.adapters(dir);

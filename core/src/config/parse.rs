@@ -76,7 +76,7 @@ pub fn parse_site(text: &str, origin: &str) -> Result<SiteConfig, ConfigError> {
         return Err(too_large(origin, text.len() as u64));
     }
     // The parser's own budgets hold against alias bombs and deep nesting.
-    let mut site: SiteConfig = serde_saphyr::from_str(text).map_err(|error| yaml_error(origin, &error))?;
+    let mut site: SiteConfig = serde_saphyr::from_str(text).map_err(|error| yaml_error(origin, text, &error))?;
     site.origin = Origin { name: origin.to_owned(), text: text.to_owned(), file: None };
     check::site(&site)?;
     Ok(site)
@@ -86,12 +86,13 @@ fn too_large(origin: &str, size: u64) -> ConfigError {
     ConfigError::TooLarge { origin: origin.to_owned(), size, limit: MAX_FILE }
 }
 
-fn yaml_error(origin: &str, error: &YamlError) -> ConfigError {
+fn yaml_error(origin: &str, text: &str, error: &YamlError) -> ConfigError {
     let at = error.location().map(|at| (at.line() as u32, at.column() as u32)).filter(|at| at.0 > 0);
-    let place = Place { origin: origin.to_owned(), at, path: String::new() };
+    let path = at.and_then(|at| place::path_at(text, at)).unwrap_or_default();
+    let place = Place { origin: origin.to_owned(), at, path };
     match error.without_snippet() {
         YamlError::SerdeUnknownField { field, expected, .. } => ConfigError::UnknownKey {
-            place,
+            place: Place { path: String::new(), ..place },
             key: field.clone(),
             fix: suggestion(field, expected.iter().copied()),
         },
@@ -101,14 +102,14 @@ fn yaml_error(origin: &str, error: &YamlError) -> ConfigError {
             fix: suggestion(variant, expected.iter().copied()),
         },
         YamlError::SerdeMissingField { field, .. } => ConfigError::Invalid {
-            place,
+            place: Place { path: [&*place.path, field].join(".").trim_matches('.').to_owned(), ..place },
             message: format!("`{field}` is missing"),
             fix: format!("add `{field}: …`"),
         },
         other => {
-            let text = other.to_string();
+            let words = other.to_string();
             // The place is already said in front.
-            let message = text.split(" at line ").next().unwrap_or(&text).trim();
+            let message = words.split(" at line ").next().unwrap_or(&words).trim();
             ConfigError::Syntax { place, message: plain_words(message) }
         }
     }

@@ -1,4 +1,4 @@
-//! From a key path back to its line: the text is read once more, with locations.
+//! From a key path to its line, and from a line to the key path: the text is read once more, with locations.
 //!
 //! Only done when there is something to report, so that the settings stay plain types.
 
@@ -26,6 +26,45 @@ pub(crate) fn locate(text: &str, path: &str) -> Option<(u32, u32)> {
     }
     let at = node.referenced;
     (at.line() > 0).then(|| (at.line() as u32, at.column() as u32))
+}
+
+/// The key path of the value that begins at this line and column; none where no value does.
+pub(crate) fn path_at(text: &str, at: (u32, u32)) -> Option<String> {
+    let root: Spanned<Node> = serde_saphyr::from_str(text).ok()?;
+    let mut found = None;
+    walk(&root, &mut String::new(), &mut |node, path| {
+        let here = node.referenced;
+        // The deepest wins: a list begins where its first item does.
+        if (here.line() as u32, here.column() as u32) == at && !path.is_empty() {
+            found = Some(path.to_owned());
+        }
+    });
+    found
+}
+
+fn walk(node: &Spanned<Node>, path: &mut String, seen: &mut impl FnMut(&Spanned<Node>, &str)) {
+    seen(node, path);
+    let length = path.len();
+    match &node.value {
+        Node::Map(entries) => {
+            for (key, child) in entries {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(key);
+                walk(child, path, seen);
+                path.truncate(length);
+            }
+        }
+        Node::List(items) => {
+            for (index, child) in items.iter().enumerate() {
+                path.push_str(&format!("[{index}]"));
+                walk(child, path, seen);
+                path.truncate(length);
+            }
+        }
+        Node::Scalar => {}
+    }
 }
 
 enum Step<'a> {

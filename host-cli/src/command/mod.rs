@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub mod adapter;
+pub mod config;
 pub mod crawl;
 pub mod cron;
 pub mod db;
@@ -11,6 +12,7 @@ pub mod extract;
 pub mod fetch;
 pub mod host;
 pub mod opml;
+pub mod org;
 pub mod parse;
 pub mod queue;
 pub mod robots;

@@ -1,7 +1,7 @@
 //! `dibao search`: stored articles by words and filters.
 
 use clap::Args;
-use dibao::desk::{Actor, Paging, Piece, SearchQuery};
+use dibao::desk::{Paging, Piece, SearchQuery};
 
 use crate::exit::Exit;
 use crate::open::OpenArgs;
@@ -54,7 +54,7 @@ pub async fn run(open: &OpenArgs, args: SearchArgs) -> anyhow::Result<Exit> {
         doc_no: args.doc_no,
     };
     let paging = Paging { limit: Some(args.limit), offset: Some(args.offset), cursor: None };
-    let page = open.engine().await?.desk(Actor::new("operator", "cli")).search(query, paging).await?;
+    let page = open.desk().await?.search(query, paging).await?;
     let text = |pieces: &[Piece]| pieces.iter().map(|piece| piece.text.as_str()).collect::<String>();
     print_rows(&page.items, &["id", "published", "target", "title", "text"], |hit| {
         vec![

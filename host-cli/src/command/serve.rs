@@ -3,17 +3,16 @@
 use std::io::{IsTerminal, Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use dibao::queue::WorkOptions;
 use dibao_server::{Options, Password, Server};
 
 use crate::exit::{Exit, Usage};
-use crate::open::{OpenArgs, seconds};
+use crate::open::OpenArgs;
 use crate::output::note;
 use crate::signals::drain_then_abort;
+use crate::work::WorkArgs;
 
 /// The largest file of a password.
 const LARGEST: u64 = 4 << 10;
@@ -47,17 +46,8 @@ pub struct ServeArgs {
     #[arg(long)]
     hash_password: bool,
 
-    /// How many jobs to work on at a time; one host is never crawled twice at once. 0: only the page and the API
-    #[arg(long, short, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
-    jobs: u32,
-
-    /// How long what is under way may take to end after the first signal, in seconds
-    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
-    drain: Duration,
-
-    /// How often site files are looked at for changes, in seconds; changes of the store are followed at once
-    #[arg(long, env = "SCHEDULER_RECONCILE_SEC", default_value = "300", value_name = "SECONDS", value_parser = seconds)]
-    reconcile: Duration,
+    #[command(flatten)]
+    work: WorkArgs,
 }
 
 pub async fn run(open: &OpenArgs, args: ServeArgs) -> anyhow::Result<Exit> {
@@ -67,18 +57,18 @@ pub async fn run(open: &OpenArgs, args: ServeArgs) -> anyhow::Result<Exit> {
     let admin = password(&args)?.map(|password| (args.admin_user.clone(), password));
     // A mistake in the options must not leave a data directory behind, and a server without one begins with it.
     let options = Options { listen: args.listen, admin, names: args.host, https: args.https };
-    let engine = open.builder_in(open.data.clone())?.reconcile_every(args.reconcile).build().await?;
+    let engine = open.builder_in(open.data.clone())?.reconcile_every(args.work.reconcile).build().await?;
     let server = Server::bind(engine.clone(), options).await?;
     let stop = drain_then_abort();
     let addr = server.addr()?;
     // Whoever started it may have left the port to the system: this line tells where it is.
     note(format_args!("dibao: serving at http://{addr}/admin/; Ctrl-C ends it"));
     let handlers = server.handlers();
-    let options = WorkOptions { workers: args.jobs as usize, drain: args.drain, ..WorkOptions::default() };
+    let options = args.work.options();
     // Answers are given until the last job has ended: whoever watches sees the drain.
     let answers_end = tokio_util::sync::CancellationToken::new();
     let work = async {
-        let worked = match args.jobs {
+        let worked = match args.work.jobs {
             0 => {
                 stop.cancelled().await;
                 Ok(())

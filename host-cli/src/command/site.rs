@@ -1,4 +1,4 @@
-//! `dibao site`: import, ls, export, schema.
+//! `dibao site`: import, ls, set, toggle, rm, export, schema.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use dibao::config::{export_site, load_site, site_schema};
 use dibao::store::Store;
 
 use super::target::known_site;
-use crate::exit::Exit;
+use crate::exit::{Exit, Usage};
+use crate::fields::fields;
 use crate::open::OpenArgs;
 use crate::output::{note, open_output, print_rows};
 
@@ -22,6 +23,36 @@ pub enum SiteCommand {
     },
     /// List the stored sites
     Ls,
+    /// Change settings of a site; later imports of its file leave them alone
+    ///
+    /// Keys of site files, with points between: adapter_params.sid=5, interval_sec=10, crawl_plan='{"from":2020}'. Nothing after
+    /// the `=` takes a setting back.
+    Set {
+        /// Code of the site
+        site: String,
+        /// What to set
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        settings: Vec<String>,
+    },
+    /// Switch a site with all its targets on or off; later imports leave the switch alone
+    Toggle {
+        /// Code of the site
+        site: String,
+        /// Switch on, whatever it was
+        #[arg(long, conflicts_with = "off")]
+        on: bool,
+        /// Switch off, whatever it was
+        #[arg(long)]
+        off: bool,
+    },
+    /// Remove a site with its targets, schedules, articles and files
+    Rm {
+        /// Code of the site
+        site: String,
+        /// Yes, with all that was collected
+        #[arg(long)]
+        yes: bool,
+    },
     /// Write a stored site as a site file
     Export {
         /// Code of the site
@@ -67,6 +98,31 @@ pub async fn run(open: &OpenArgs, command: SiteCommand) -> anyhow::Result<Exit> 
                     on.into(),
                 ]
             })?;
+        }
+        SiteCommand::Set { site, settings } => {
+            let patch = fields(&settings)?;
+            open.desk().await?.update_site(&site, patch).await?;
+            note(format_args!("{site}: set; `dibao site export {site}` shows it"));
+        }
+        SiteCommand::Toggle { site, on, off } => {
+            let desk = open.desk().await?;
+            let on = on || (!off && !desk.site(&site).await?.site.enabled);
+            desk.toggle_site(&site, on).await?;
+            note(format_args!("{site}: {}", if on { "on" } else { "off" }));
+        }
+        SiteCommand::Rm { site, yes } => {
+            let desk = open.desk().await?;
+            let row = desk.site(&site).await?;
+            if !yes {
+                let words = format!(
+                    "this removes {} targets with all articles and files of {}; say --yes if it is meant",
+                    row.targets.len(),
+                    row.site.name
+                );
+                return Err(Usage(words).into());
+            }
+            desk.delete_site(&site).await?;
+            note(format_args!("{site}: removed"));
         }
         SiteCommand::Export { site: code, output } => {
             let store = open.store()?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use dibao::Desk;
-use dibao::desk::{Actor, Scope};
+use dibao::desk::Scope;
 
 use crate::exit::Exit;
 use crate::open::OpenArgs;
@@ -34,7 +34,7 @@ pub enum TokenCommand {
 }
 
 pub async fn run(open: &OpenArgs, command: TokenCommand) -> anyhow::Result<Exit> {
-    let desk: Desk = open.engine().await?.desk(Actor::new("operator", "cli"));
+    let desk: Desk = open.desk().await?;
     match command {
         TokenCommand::Add { name, scope, days } => {
             let scope: Scope = scope.parse().map_err(dibao::Error::from)?;

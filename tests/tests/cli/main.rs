@@ -25,5 +25,6 @@ mod plain;
 mod queue;
 mod robots;
 mod schedule;
+mod settings;
 mod sites;
 mod stage;
