@@ -76,7 +76,8 @@ pub fn parse_site(text: &str, origin: &str) -> Result<SiteConfig, ConfigError> {
         return Err(too_large(origin, text.len() as u64));
     }
     // The parser's own budgets hold against alias bombs and deep nesting.
-    let mut site: SiteConfig = serde_saphyr::from_str(text).map_err(|error| yaml_error(origin, text, &error))?;
+    let mut site: SiteConfig =
+        serde_saphyr::from_str(text).map_err(|error| yaml_error(origin, text, &error))?;
     site.origin = Origin { name: origin.to_owned(), text: text.to_owned(), file: None };
     check::site(&site)?;
     Ok(site)
