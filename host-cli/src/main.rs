@@ -5,6 +5,7 @@ mod command;
 mod config;
 mod exit;
 mod fields;
+mod lines;
 mod open;
 mod output;
 mod progress;

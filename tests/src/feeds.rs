@@ -3,7 +3,7 @@
 //!
 //! | column | feed | form | body |
 //! |---|---|---|---|
-//! | `rss2` | `/rss/politics.xml` | RSS 2.0 with `content:encoded`; `isPermaLink="false"`; dates in five wrong ways; enclosures | in the feed |
+//! | `rss2` | `/rss/politics.xml` | RSS 2.0 with `content:encoded`; a `ttl` of 90 minutes; `isPermaLink="false"`; dates in five wrong ways; enclosures | in the feed |
 //! | `rss091` | `/rss/world.xml` | RSS 0.91 behind an empty line and a DOCTYPE; no dates, no ids; stray `&` | on the page |
 //! | `rdf` | `/rss/edu.xml` | RSS 1.0, Dublin Core | on the page |
 //! | `atom` | `/rss/law.atom` | Atom 1.0, `xml:base`, relative links, XHTML; 50 a page, `rel=next` | in the feed |
@@ -216,7 +216,8 @@ fn rfc822(head: &Head) -> String {
 fn rss2(site: &Site, column: usize, rows: &[Head]) -> String {
     let mut out = format!(
         "\u{feff}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rss version=\"2.0\" xmlns:content=\"http://purl.org/rss/1.0/modules/content/\" \
-         xmlns:dc=\"http://purl.org/dc/elements/1.1/\">\n<channel><title>{0}</title><link>https://{1}/</link><description>{0}&nbsp;{1}</description>\n",
+         xmlns:dc=\"http://purl.org/dc/elements/1.1/\">\n<channel><title>{0}</title><link>https://{1}/</link><description>{0}&nbsp;{1}</description>\n\
+         <ttl>90</ttl>\n",
         site.columns[column].name, site.host
     );
     for head in rows {

@@ -49,7 +49,7 @@
 //!
 //! # Knobs
 //! [`ReplicaOptions`]: `articles`, `seed`, `article_kib`, `bench_hosts`, `only_hosts`, `tls`, `gzip`, `versions`,
-//! `log_capacity`.
+//! `max_age`, `log_capacity`.
 //! While it runs: [`Replica::publish`] puts a post on top of a column, [`Replica::fault`] makes requests go wrong
 //! ([`Fault`] lists how), [`Replica::requests`] and [`Replica::wait_for`] tell what was asked. The binary offers the
 //! same over HTTP: `GET /state`, `POST /publish`, `GET|POST|DELETE /faults`, `DELETE /faults/ID`, `GET|DELETE /requests`.

@@ -21,6 +21,8 @@ pub struct ReplicaOptions {
     pub gzip: bool,
     /// Send `ETag` and `Last-Modified`, and 304 to those who have the version. Off: every page is sent whole.
     pub versions: bool,
+    /// Send `Cache-Control: max-age` of so many seconds with whatever has a version.
+    pub max_age: Option<u32>,
     /// How many requests the log remembers; older ones are forgotten, the count goes on.
     pub log_capacity: usize,
 }
@@ -36,6 +38,7 @@ impl Default for ReplicaOptions {
             tls: true,
             gzip: true,
             versions: false,
+            max_age: None,
             log_capacity: 20_000,
         }
     }

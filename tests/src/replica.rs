@@ -34,7 +34,8 @@ impl Replica {
         let authority = Authority::new(&world.all_hosts())?;
         let log = Arc::new(Log::new(options.log_capacity));
         let versions = options.versions.then(Versions::new);
-        let shared = Arc::new(Shared { world, faults: Faults::new(), log, gzip: options.gzip, versions });
+        let (gzip, max_age) = (options.gzip, options.max_age);
+        let shared = Arc::new(Shared { world, faults: Faults::new(), log, gzip, versions, max_age });
         let stop = CancellationToken::new();
         let mut https = None;
         if options.tls {

@@ -41,6 +41,7 @@ pub(crate) struct Shared {
     pub(crate) log: Arc<Log>,
     pub(crate) gzip: bool,
     pub(crate) versions: Option<Versions>,
+    pub(crate) max_age: Option<u32>,
 }
 
 /// A connection that can be reset.
@@ -171,7 +172,7 @@ async fn respond(
             let version = shared.versions.as_ref();
             let version = version
                 .and_then(|known| known.of(format!("{host}{target}"), &answer, packed, &request.headers));
-            versioned(answer, packed, version)
+            versioned(answer, packed, version, shared.max_age)
         }
         Some(Fault::Reset) => return Err(Ending::Reset),
         Some(Fault::Truncate) => return Err(broken::truncated(&answer)),
@@ -265,13 +266,16 @@ fn plain(answer: Answer, packed: bool) -> Response<Body> {
 }
 
 /// The page with its version, or only the version for those who have it.
-fn versioned(answer: Answer, packed: bool, version: Option<Version>) -> Response<Body> {
+fn versioned(answer: Answer, packed: bool, version: Option<Version>, max_age: Option<u32>) -> Response<Body> {
     let Some(Version { etag, last_modified, is_known }) = version else { return plain(answer, packed) };
     let mut response = match is_known {
         true => finish(Response::builder().status(StatusCode::NOT_MODIFIED), Full::default().boxed_unsync()),
         false => plain(answer, packed),
     };
-    for (name, value) in [(header::ETAG, etag), (header::LAST_MODIFIED, last_modified)] {
+    let fresh = max_age.map(|seconds| (header::CACHE_CONTROL, format!("max-age={seconds}")));
+    for (name, value) in
+        [(header::ETAG, etag), (header::LAST_MODIFIED, last_modified)].into_iter().chain(fresh)
+    {
         if let Ok(value) = value.parse() {
             response.headers_mut().insert(name, value);
         }

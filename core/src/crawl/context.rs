@@ -17,10 +17,11 @@ use crate::deliver::Channels;
 use crate::fetch::escalate::Strategy;
 use crate::fetch::verdict::{Verdict, VerdictKind};
 use crate::fetch::{
-    Aside, Ask, Expects, FetchError, Gate, Grant, Hop, HostPolicy, Method, PublicRule, Purpose, RobotsMode,
-    Wire,
+    Aside, Ask, Expects, FetchError, Fetched, Gate, Grant, Hop, HostPolicy, Method, PublicRule, Purpose,
+    RobotsMode, Wire, fresh_for,
 };
 use crate::model::{RequestLog, Site, Target};
+use crate::schedule::said::Said;
 use crate::store::{Files, Store};
 
 /// The parts and settings of one crawl.
@@ -59,6 +60,8 @@ pub(crate) struct CrawlContext {
     pub events: Option<mpsc::Sender<CrawlEvent>>,
     /// What the adapter last returned as its session.
     pub session: Mutex<Vec<u8>>,
+    /// What the list said of itself when it was last read.
+    pub said: Mutex<Option<Said>>,
     /// How titles of this site end, as far as this run has seen.
     pub endings: Arc<Mutex<crate::extract::Endings>>,
 }
@@ -81,6 +84,19 @@ impl CrawlContext {
         let changed = *kept != session;
         *kept = session;
         changed
+    }
+
+    /// Hears what an answer to a request for the list says about when to come back.
+    pub fn hear(&self, fetched: &Fetched) {
+        let fresh = fresh_for(&fetched.headers, fetched.at);
+        let body = (!fetched.unchanged).then_some(&fetched.body[..]);
+        let said = Said::of(fresh, fetched.header("content-type"), body, self.clock.now());
+        *self.said.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(said);
+    }
+
+    /// What was heard since this was last asked.
+    pub fn take_said(&self) -> Option<Said> {
+        self.said.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
     }
 
     /// The adapter's view of this call: all that may differ between two runs of it.

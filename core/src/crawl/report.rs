@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::error::ErrorClass;
 use crate::fetch::RobotsMode;
 use crate::model::Article;
+use crate::schedule::said::Said;
 
 /// The failure ledger names at most this many entries; the count is always exact.
 pub(crate) const MAX_LEDGER: usize = 200;
@@ -74,6 +75,9 @@ pub struct Report {
     pub cooling_until: Option<Timestamp>,
     /// Whether robots.txt had its say.
     pub robots: RobotsUse,
+    /// What the list said about when it is worth another look.
+    #[serde(skip)]
+    pub said: Option<Said>,
     /// What failed, the first 200 entries of it.
     pub failures: Vec<FailureLine>,
     /// How long it took.
@@ -102,6 +106,7 @@ impl Report {
             requests: 0,
             stop: StopReason::LastPage,
             cooling_until: None,
+            said: None,
             robots: match robots {
                 RobotsMode::Respect { .. } => RobotsUse::Respected,
                 RobotsMode::Bypass => RobotsUse::Bypassed,

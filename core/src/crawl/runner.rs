@@ -148,7 +148,13 @@ impl<'a> Run<'a> {
         let ctx = self.ctx;
         let mut log = Vec::new();
         let is_first = self.state.cursor.is_none() && self.state.pages == 0 && self.pages_read == 0;
-        let page = match list_page(ctx, self.state.cursor.clone(), known, &mut log).await {
+        let listed = list_page(ctx, self.state.cursor.clone(), known, &mut log).await;
+        // Of the pages of a list the first one is what is looked at again.
+        let said = ctx.take_said();
+        if is_first {
+            report.said = said;
+        }
+        let page = match listed {
             Ok(Some(page)) => page,
             Ok(None) => {
                 report.requests += log.len() as u32;

@@ -238,6 +238,10 @@ pub(super) async fn fetch_all(
                     fetched.duration,
                     (fetched.status, &fetched.verdict, fetched.tier),
                 ));
+                let page = fetched.unchanged || fetched.status == 200;
+                if page && purpose == Purpose::List && ask.method == Method::Get {
+                    ctx.hear(&fetched);
+                }
                 if fetched.unchanged {
                     return Ok(None);
                 }

@@ -315,6 +315,7 @@ impl Engine {
             retries: inner.settings.retries,
             cancel: request.cancel.clone(),
             events: None,
+            said: Mutex::default(),
             endings: Default::default(),
             session: Mutex::default(),
             site,

@@ -45,6 +45,7 @@ impl Engine {
             failed,
             forecast,
             holds: self.holds(site, target, now),
+            said: ended.as_ref().ok().and_then(|report| report.said.clone()),
             zone: settings.zone,
             random: settings.entropy.unit(),
         };

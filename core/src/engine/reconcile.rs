@@ -14,16 +14,14 @@ use crate::schedule::SiteFile;
 
 impl Engine {
     /// Reads the site files that have changed since they were last read, and makes schedules follow. A file that is invalid
-    /// or gone is told once; what was last read from it holds.
+    /// or gone is told once; what was last read from it holds. It is tried again each time all the same: an adapter that was
+    /// missing may have come.
     pub async fn reconcile(&self) -> Result<Reconciled> {
         let (mut sites, mut invalid) = (Vec::new(), Vec::new());
         for known in self.inner.table.site_files().await? {
             let path = known.path.clone();
             let (sha256, read) = blocking(move || Ok(read(Path::new(&path)))).await?;
-            if sha256 == known.sha256 && (!sha256.is_empty() || known.error.is_some()) {
-                if let Some(error) = known.error {
-                    invalid.push((known.site, error));
-                }
+            if sha256 == known.sha256 && known.error.is_none() && !sha256.is_empty() {
                 continue;
             }
             let ended = match read {
@@ -36,6 +34,10 @@ impl Engine {
                 Err(error) => Err(error),
             };
             let error = ended.err();
+            if error.is_some() && error == known.error && sha256 == known.sha256 {
+                invalid.extend(error.map(|error| (known.site, error)));
+                continue;
+            }
             match &error {
                 None => sites.push(known.site.clone()),
                 Some(error) => invalid.push((known.site.clone(), error.clone())),

@@ -36,6 +36,7 @@ mod consult;
 pub mod cookies;
 mod error;
 pub mod escalate;
+mod freshness;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;
@@ -68,6 +69,7 @@ pub use ask::{Aside, Ask, Downloaded, Expects, Fetched, Hop, Method, Purpose, Ro
 pub use backend::{BackendOrder, BackendPage, FetchBackend, Screen, Unavailable};
 pub(crate) use clients::rustls_config;
 pub use error::{FetchError, FetchErrorKind, Phase};
+pub(crate) use freshness::fresh_for;
 pub use gate::Gate;
 pub use grant::{Denial, Grant, HostPattern, Remedy};
 pub use guard::{AddressGuard, Forbidden, classify};

@@ -7,7 +7,8 @@ use chrono::Timelike as _;
 use serde::{Deserialize, Serialize};
 
 use super::classic::SourceStats;
-use super::predictive::{Mode, Source};
+use super::predictive::{Mode, Reason, Source};
+use super::said::Said;
 use super::trigger::Adaptive;
 use crate::clock::Timestamp;
 use crate::error::ErrorClass;
@@ -32,6 +33,8 @@ pub struct Look {
     pub forecast: Option<Forecast>,
     /// What holds the next look back, beside the rest of the source itself.
     pub holds: Vec<HeldUntil>,
+    /// What the list said of itself; none: it was not read.
+    pub said: Option<Said>,
     /// The zone in which the source publishes.
     pub zone: chrono_tz::Tz,
     /// Random in `0.0..1.0`.
@@ -51,6 +54,9 @@ pub struct Forecast {
     pub price: f64,
     /// The decision in one English sentence.
     pub why: String,
+    /// What it came down to.
+    #[serde(default)]
+    pub reason: Reason,
 }
 
 /// Who can hold a look back.
@@ -112,6 +118,11 @@ pub fn next_look(policy: Adaptive, stats: &SourceStats, look: &Look) -> Next {
     if stats.backoff_until > 0 {
         let why = stats.last_error.clone().unwrap_or_default();
         holds.push(HeldUntil { layer: Layer::Source, until: seconds(stats.backoff_until), why });
+    }
+    if let Some(said) = &look.said {
+        // Hours are skipped from the moment that everything else leads to.
+        let otherwise = holds.iter().map(|hold| hold.until).fold(policy_at, Timestamp::max);
+        holds.extend(said.holds(look.now, otherwise));
     }
     holds.retain(|hold| hold.until > look.now);
     holds.sort_by_key(|hold| std::cmp::Reverse(hold.until));
@@ -211,6 +222,7 @@ impl LookHistory {
             per_day: source.per_day(),
             price,
             why: decision.why,
+            reason: source.reason(),
         })
     }
 }
@@ -238,6 +250,7 @@ mod tests {
             per_day: 4.0,
             price: 1.0,
             why: String::new(),
+            reason: Reason::Pays,
         });
         Look {
             target: "a__x".into(),
@@ -248,6 +261,7 @@ mod tests {
             failed: None,
             forecast,
             holds,
+            said: None,
             zone: Shanghai,
             random: 0.5,
         }
@@ -287,6 +301,22 @@ mod tests {
             let next = next_look(policy, &stats(cadence, backoff), &look(holds, forecast));
             assert_eq!((next.at, next.won), (at(expected), won), "{policy:?} {forecast:?}");
             assert!(next.at > NOW);
+        }
+    }
+
+    #[test]
+    fn what_a_list_says_of_itself_counts_like_the_other_layers_and_its_hours_after_them() {
+        use crate::schedule::said::{FeedSaid, Said};
+        // 09:30 in Shanghai is 01:30; three o'clock and four are skipped.
+        let feed = FeedSaid { ttl: 40, skip_hours: 0b11000, ..FeedSaid::default() };
+        for (forecast, pace, expected, won) in
+            [(20, 0, 40, Layer::Said), (50, 0, 50, Layer::Policy), (20, 95, 210, Layer::Said)]
+        {
+            let pace = HeldUntil { layer: Layer::Pace, until: at(pace), why: String::new() };
+            let mut look = look(vec![pace], Some(forecast));
+            look.said = Some(Said { fresh_until: None, feed: Some(feed) });
+            let next = next_look(Adaptive::Budget, &stats(60, 0), &look);
+            assert_eq!((next.at, next.won), (at(expected), won), "{forecast}");
         }
     }
 

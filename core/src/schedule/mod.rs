@@ -16,6 +16,7 @@ mod once;
 pub mod policy;
 pub mod predictive;
 mod row;
+pub mod said;
 mod schedules;
 pub mod simulate;
 mod table;

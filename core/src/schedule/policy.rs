@@ -27,7 +27,7 @@ pub struct Decision {
 pub enum Policy {
     /// The compatible one, [`classic`](super::classic).
     Classic,
-    /// [`predictive`](super::predictive), within two base intervals.
+    /// [`predictive`](super::predictive), within two base intervals; a knob above 1 makes them longer as it makes looks dearer.
     Predictive,
     /// The same without that bound.
     Budget,
@@ -110,7 +110,7 @@ impl Watched {
     ) -> (Watched, Decision) {
         let state = match policy {
             Policy::Classic => State::Classic(Box::new(SourceStats::new(id, "rss", now)), Vec::new()),
-            Policy::Predictive => State::Predictive(Box::new(Source::open(zone, now, page)), Mode::Bounded),
+            Policy::Predictive => State::Predictive(Box::new(Source::open(zone, now, page)), Mode::Stretched),
             Policy::Budget => State::Predictive(Box::new(Source::open(zone, now, page)), Mode::Budget),
             Policy::Interval(_) | Policy::Cron(..) => State::Plain,
         };

@@ -1,9 +1,8 @@
 //! `dibao cron`: when an expression is due, what it says in words, what is wrong with it. One at a time for people, by lines of
 //! JSON for scripts.
 
-use std::io::{BufRead, Read, Write};
+use std::io::Write;
 
-use anyhow::Context;
 use chrono::{DateTime, NaiveDateTime, TimeZone, Utc};
 use chrono_tz::Tz;
 use clap::{Args, Subcommand, ValueEnum};
@@ -12,12 +11,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Usage};
+use crate::lines::answer_lines;
 use crate::output::{is_for_people, note};
 
 /// Times that one question may ask for.
 const MOST: u32 = 10_000;
 /// A question of a batch is some hundred bytes; what is longer is none.
-const MAX_LINE: u64 = 1 << 20;
+const MAX_LINE: usize = 1 << 20;
 
 #[derive(Subcommand)]
 pub enum CronCommand {
@@ -213,37 +213,12 @@ fn verdict(parsed: &Result<CronExpr, CronError>, question: &Question) -> Value {
     }
 }
 
-/// An answer for each line, at once and in order; a question that cannot be answered is answered with an error.
-fn batch(answer: impl FnMut(&Question) -> Result<Value, String>) -> anyhow::Result<Exit> {
-    answer_lines(std::io::stdin().lock(), std::io::stdout().lock(), answer)
-}
-
-fn answer_lines(
-    mut input: impl BufRead,
-    mut output: impl Write,
-    mut answer: impl FnMut(&Question) -> Result<Value, String>,
-) -> anyhow::Result<Exit> {
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        if (&mut input).take(MAX_LINE).read_until(b'\n', &mut line).context("standard input")? == 0 {
-            break;
-        }
-        let said = if line.len() as u64 == MAX_LINE && !line.ends_with(b"\n") {
-            input.skip_until(b'\n').context("standard input")?;
-            json!({"id": null, "error": format!("line {number}: is longer than {MAX_LINE} bytes")})
-        } else if line.trim_ascii().is_empty() {
-            continue;
-        } else {
-            one(number, &line, &mut answer)
-        };
-        line.clear();
-        serde_json::to_writer(&mut line, &said)?;
-        line.push(b'\n');
-        // Answered at once: whoever asks may read the answer before asking on.
-        output.write_all(&line)?;
-        output.flush()?;
-    }
+/// An answer for each line, in order; a question that cannot be answered is answered with an error.
+fn batch(mut answer: impl FnMut(&Question) -> Result<Value, String>) -> anyhow::Result<Exit> {
+    answer_lines(MAX_LINE, std::io::stdin().lock(), std::io::stdout().lock(), |number, line| match line {
+        Ok(line) => one(number, line, &mut answer),
+        Err(error) => json!({"id": null, "error": format!("line {number}: {error}")}),
+    })?;
     Ok(Exit::Ok)
 }
 

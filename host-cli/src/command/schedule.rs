@@ -62,8 +62,8 @@ pub enum ScheduleCommand {
     ///
     /// Reads {"op":"open","id","tz","now","items":[unix…],"knob"} for the first look at a source and
     /// {"op":"check","id","now","new":[unix…],"knob"} for every later one, and answers each with {"next":unix,"why"}.
-    /// `knob` multiplies the price of a check: bigger means fewer. A line that cannot be answered gets {"error"} and
-    /// the next one is taken; the exit code is then 9.
+    /// `knob` multiplies the price of a check: bigger means fewer; where a number of checks a day is the measure, turn it until
+    /// that is met. A line that cannot be answered gets {"error"} and the next one is taken; the exit code is then 9.
     Decide(decide::DecideArgs),
 }
 

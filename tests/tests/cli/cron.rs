@@ -61,6 +61,41 @@ async fn scripts_ask_by_lines_of_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn answers_come_before_the_next_question_and_bad_lines_do_not_stop_the_rest() {
+    use tokio::io::AsyncBufReadExt as _;
+    for (verb, good) in
+        [("next", "2026-04-13T09:00:00+08:00"), ("describe", "工作日 09:00"), ("validate", "true")]
+    {
+        let mut child = tokio::process::Command::new(dibao())
+            .args(["cron", verb, "--jsonl"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the program");
+        let mut input = child.stdin.take().expect("its input");
+        let mut output = tokio::io::BufReader::new(child.stdout.take().expect("its output")).lines();
+        let question = json!({"id": 1, "expr": "0 9 * * 1-5", "from": "2026-04-10T01:00:00Z"}).to_string();
+        let long = format!("{{\"expr\":\"{}\"}}", "*".repeat(2 << 20));
+        for (line, words) in [
+            (question.as_bytes(), good),
+            (long.as_bytes(), "line 2: longer than 1048576 bytes"),
+            (b"\n {\"expr\":\"\xc3\x28\"}", "line 4: "),
+            (b"\r\n{\"expr\":17}", "line 6: "),
+            (question.as_bytes(), good),
+        ] {
+            input.write_all(&[line, b"\n"].concat()).await.expect("written");
+            let answer =
+                output.next_line().await.expect("read").expect("an answer before the pipe is closed");
+            assert!(answer.contains(words), "{verb}: {answer}");
+        }
+        drop(input);
+        assert_eq!(output.next_line().await.expect("read"), None);
+        assert!(child.wait().await.expect("its end").success());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn people_ask_one_at_a_time() {
     let stage = Stage::new().await;
     let run = |arguments: &[&str]| {

@@ -103,6 +103,32 @@ async fn a_line_that_cannot_be_answered_does_not_stop_the_rest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_line_of_text_is_told_with_its_number_and_the_next_line_goes_on() {
+    let mut pipe = Pipe::open("budget");
+    let open = r#"{"op":"open","id":"a","now":1715529600,"items":[]}"#;
+    assert!(pipe.ask(open).await["next"].is_i64());
+    // A blank line has no answer; the answer that comes is that of the line after it.
+    pipe.input.write_all(b"\n \t\r\n").await.unwrap();
+    let long = format!("{{\"op\":\"open\",\"id\":\"{}\"}}", "a".repeat(5 << 20));
+    let answer = pipe.ask(&long).await;
+    assert_eq!(answer, json!({ "error": "line 4: longer than 4194304 bytes" }));
+    pipe.input.write_all(b"{\"op\":\"check\",\"id\":\"\xff\xfe\",\"now\":1715529601}\n").await.unwrap();
+    let answer = pipe.ask(r#"{"op":"check","id":"a","now":1715533200}"#).await;
+    assert!(answer["error"].as_str().is_some_and(|error| error.starts_with("line 5: ")), "{answer}");
+    let answer: Value = serde_json::from_str(&pipe.output.next_line().await.unwrap().unwrap()).unwrap();
+    assert!(answer["next"].as_i64().is_some_and(|next| next > MONDAY + HOUR), "{answer}");
+    // Many at once, the last without an end.
+    let check = r#"{"op":"check","id":"a","now":1715533201}"#;
+    pipe.input.write_all(format!("{}{check}", format!("{check}\n").repeat(999)).as_bytes()).await.unwrap();
+    drop(pipe.input);
+    for _ in 0..1_000 {
+        assert!(pipe.output.next_line().await.unwrap().is_some_and(|line| line.contains("next")));
+    }
+    assert_eq!(pipe.output.next_line().await.unwrap(), None);
+    assert_eq!(pipe.child.wait().await.unwrap().code(), Some(9));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn policies_are_compared_over_a_trace_at_an_equal_number_of_checks() {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("trace.json");

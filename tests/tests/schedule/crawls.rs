@@ -10,10 +10,10 @@ use std::time::Duration;
 use dibao::config::parse_site;
 use dibao::queue::{JobQuery, JobState, WorkOptions};
 use dibao::schedule::cron::Lang;
-use dibao::schedule::look::Layer;
+use dibao::schedule::look::{HeldUntil, Layer};
 use dibao::schedule::{Rule, ScheduleQuery, Trigger};
 use dibao::{CrawlJob, Engine};
-use dibao_replica::{Fault, FaultRule};
+use dibao_replica::{Fault, FaultRule, ReplicaOptions};
 use tokio_util::sync::CancellationToken;
 
 use bed::{Bed, site_file};
@@ -129,6 +129,48 @@ async fn a_host_that_said_when_to_come_back_is_the_layer_that_counts() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_feed_and_the_cache_headers_of_a_list_say_puts_off_the_next_look_and_is_told() {
+    let options =
+        ReplicaOptions { articles: 12, versions: true, max_age: Some(4_000), ..ReplicaOptions::default() };
+    let bed = Bed::with(options).await;
+    let people = std::fs::read_to_string(site_file("people")).unwrap().replace("schedule:", "#");
+    let engine = bed.engine_with("data", &parse_site(&people, "people.yaml").unwrap()).await;
+    let schedules = engine.schedules();
+    let minutes = |span: i64| span / 60_000;
+    for (unchanged, feed, cache) in [(0, 90, 66), (1, 90, 66)] {
+        // By RSS a ttl of 90 minutes, by HTTP 4,000 seconds.
+        let report = bed::crawl(&engine, "people__politics").await;
+        assert_eq!(report.pages_unchanged, unchanged, "the second time there is only a 304 to read");
+        let decided = schedules.decisions("people__politics", 5).await.unwrap();
+        let planned = decided.iter().find(|decided| decided.rule == Rule::Planned).unwrap();
+        let holds: Vec<HeldUntil> = serde_json::from_value(planned.inputs["holds"].clone()).unwrap();
+        let said = |why: &str| {
+            let hold = holds.iter().find(|hold| hold.layer == Layer::Said && hold.why.contains(why));
+            minutes(hold.unwrap_or_else(|| panic!("{why}: {planned:?}")).until.0 - planned.at.0)
+        };
+        assert!((feed - 1..=feed).contains(&said("ttl")), "{planned:?}");
+        // It counts from the answer; the run went on for a while.
+        assert!((cache - 15..=cache).contains(&said("cache headers")), "{planned:?}");
+        let row = schedules.get("people__politics").await.unwrap();
+        assert!(minutes(row.next_due_at.unwrap().0 - planned.at.0) >= feed - 1, "{row:?}");
+    }
+    for (lang, words) in
+        [(Lang::En, ["the feed's ttl", "says there is nothing new"]), (Lang::Zh, ["ttl", "此前不会更新"])]
+    {
+        let told = engine.explain("people__politics", lang).await.unwrap();
+        let text = told.text.join("\n");
+        assert!(told.held.iter().any(|held| held.layer == Layer::Said), "{told:?}");
+        assert!(words.iter().all(|words| text.contains(words)), "{text}");
+    }
+    // A feed that says nothing is held back by its headers alone.
+    bed::crawl(&engine, "people__world").await;
+    let decided = schedules.decisions("people__world", 5).await.unwrap();
+    let planned = decided.iter().find(|decided| decided.rule == Rule::Planned).unwrap();
+    let holds = planned.inputs["holds"].to_string();
+    assert!(holds.contains("cache headers") && !holds.contains("ttl"), "{holds}");
+}
+
 /// The site file of the project without its crons: what is left is looked at when something is expected.
 fn text() -> String {
     let text = std::fs::read_to_string(site_file("ndrc")).unwrap();
@@ -183,4 +225,43 @@ async fn i15_a_site_file_that_changes_is_followed_and_a_broken_one_leaves_the_la
     assert_eq!(engine.reconcile().await.unwrap().invalid.len(), 1);
     std::fs::write(&path, good).unwrap();
     assert_eq!(engine.reconcile().await.unwrap().sites, ["ndrc"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i15_a_site_file_whose_adapter_is_missing_is_tried_again_without_being_touched() {
+    let bed = Bed::new(5).await;
+    let files = tempfile::tempdir().unwrap();
+    let (path, own) = (files.path().join("ndrc.yaml"), files.path().join("adapters"));
+    std::fs::create_dir(&own).unwrap();
+    for file in ["yaml-css.wasm", "adapters.lock"] {
+        std::fs::copy(bed::adapters().join(file), own.join(file)).unwrap();
+    }
+    std::fs::create_dir_all(bed.data("data")).unwrap();
+    let channels = "[channels.ops]\nkind = \"file\"\npath = \"ops.jsonl\"\ntell = [\"alerts\"]\n";
+    std::fs::write(bed.data("data").join("channels.toml"), channels).unwrap();
+    std::fs::write(&path, text()).unwrap();
+    let engine = bed.builder("data").adapters(&own).build().await.unwrap();
+    engine.import_site(&path).await.unwrap();
+    let told = async || {
+        let query = JobQuery { kind: Some("deliver".into()), limit: 100, ..Default::default() };
+        engine.queue().table().jobs(query).await.unwrap().len()
+    };
+
+    let feeds = "site_id: ndrc\nsite_name: 发改委\nbase_url: https://www.ndrc.gov.cn\nadapter: rss\n\
+                 columns:\n  - {column_id: xwfb, list_url: /feed.xml, schedule: '15 6 * * *'}\n";
+    std::fs::write(&path, feeds).unwrap();
+    for _ in 0..2 {
+        let done = engine.reconcile().await.unwrap();
+        assert!(done.sites.is_empty() && done.invalid[0].1.contains("rss"), "{done:?}");
+    }
+    assert_eq!(told().await, 1, "the same mistake is told once");
+    let row = engine.schedules().get("ndrc__xwfb").await.unwrap();
+    assert!(matches!(row.trigger, Trigger::Adaptive { .. }), "the last good one holds");
+
+    std::fs::copy(bed::adapters().join("rss.wasm"), own.join("rss.wasm")).unwrap();
+    let done = engine.reconcile().await.unwrap();
+    assert_eq!((done.sites, done.invalid), (vec!["ndrc".to_owned()], vec![]));
+    let row = engine.schedules().get("ndrc__xwfb").await.unwrap();
+    assert_eq!(row.trigger, Trigger::Cron { cron: "15 6 * * *".into() });
+    assert_eq!(engine.reconcile().await.unwrap(), dibao::Reconciled::default(), "and that was all");
 }

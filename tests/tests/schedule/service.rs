@@ -233,6 +233,7 @@ async fn s0_the_statistics_of_a_source_add_up_when_several_write_them_and_a_row_
         failed,
         forecast: None,
         holds: Vec::new(),
+        said: None,
         zone: crate::bed::SHANGHAI,
         random: 0.5,
     };

@@ -169,7 +169,7 @@ pub struct Explanation {
     pub because: Because,
     /// What would be earlier.
     pub earlier: Vec<Earlier>,
-    /// What holds it back now, the latest first: source, host, job.
+    /// What holds it back now, the latest first: source, host, job, what the list said of itself.
     pub held: Vec<HeldUntil>,
     /// The job of its last time, while it is not over.
     pub job: Option<i64>,
@@ -202,7 +202,7 @@ pub fn explain(facts: &Facts, lang: Lang) -> Explanation {
         standing,
         earlier: earlier(facts, planned, &because),
         because,
-        held: held(facts, open),
+        held: held(facts, planned, open),
         job: open.map(|job| job.id),
         numbers: facts.stats.as_ref().map(|stats| numbers(stats, &facts.budget)),
         by_hand: row.operator_set.clone(),
@@ -288,9 +288,14 @@ fn earlier(facts: &Facts, planned: Option<&Decided>, because: &Because) -> Vec<E
     earlier
 }
 
-/// C7: source, host, job; the latest first.
-fn held(facts: &Facts, open: Option<&Job>) -> Vec<HeldUntil> {
+/// C7: source, host, job, and what the list said; the latest first.
+fn held(facts: &Facts, planned: Option<&Decided>, open: Option<&Job>) -> Vec<HeldUntil> {
     let mut held = facts.host.clone();
+    // What the list said of itself was heard at its last look.
+    let heard = planned.and_then(|planned| planned.inputs.get("holds").cloned());
+    let heard: Vec<HeldUntil> =
+        heard.and_then(|holds| serde_json::from_value(holds).ok()).unwrap_or_default();
+    held.extend(heard.into_iter().filter(|hold| hold.layer == Layer::Said));
     if let Some(stats) = &facts.stats {
         let until = Timestamp(stats.backoff_until.saturating_mul(1_000));
         let why = stats.last_error.clone().unwrap_or_default();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::schedule::due::tests::stored;
-use crate::schedule::{Combine, NewSchedule};
+use crate::schedule::{ByHand, Combine, NewSchedule, said};
 use chrono_tz::Asia::Shanghai;
 use serde_json::json;
 
@@ -65,7 +65,7 @@ fn what_the_policy_expects_and_what_holds_it_back_are_told_with_their_numbers() 
     facts.decisions = vec![planned(inputs)];
     let (en, zh) = both(&facts);
     says(&en, &["expects 1.40 new articles by 2026-04-10 10:20", "4.00 a day"]);
-    says(&zh, &["预计到 2026-04-10 10:20 有 1.40 篇新文章", "平均每天 4.00 篇"]);
+    says(&zh, &["预计到 2026-04-10 10:20（工作日）有 1.40 篇新文章", "平均每天 4.00 篇"]);
 
     let hold = json!([{"layer": "host", "until": at(50), "why": "the host said when to come back"}]);
     facts.decisions = vec![planned(json!({"new": 0, "policy_at": at(20), "won": "host", "holds": hold}))];
@@ -167,4 +167,65 @@ fn every_standing_and_every_rule_has_words_in_both_languages() {
         assert!(en.is_ascii() && en.contains("next at 2026-04-10 10:30"), "{en}");
         assert!(!zh.is_ascii() && zh.contains("下次 2026-04-10 10:30"), "{zh}");
     }
+}
+
+/// No two words of English stand together in what is not quoted.
+fn is_chinese(text: &str) {
+    let unquoted: String = text.split('`').step_by(2).collect();
+    let words: Vec<&str> = unquoted.split(|c: char| !c.is_ascii_alphabetic() && c != ' ').collect();
+    let english = words.iter().find(|run| run.split_whitespace().filter(|word| word.len() > 1).count() > 1);
+    assert!(!text.is_ascii() && english.is_none(), "{english:?} in {text}");
+}
+
+#[test]
+fn in_chinese_every_sentence_is_chinese() {
+    let mut told = Vec::new();
+    let mut tell = |facts: &Facts| {
+        let explanation = explain(facts, Lang::Zh);
+        told.extend(explanation.text);
+        told.extend(explanation.decisions.into_iter().map(|decided| decided.words));
+    };
+    let mut facts = facts(adaptive(None, Combine::Either), 50);
+    facts.schedule.adaptive_at = Some(at(50));
+    for reason in ["pays", "day", "cadence", "full_page"] {
+        let forecast = json!({
+            "next": at(50), "expected": 1.4, "per_day": 4.0, "price": 1.0, "why": "expects 1.40 items", "reason": reason,
+        });
+        facts.decisions = vec![planned(
+            json!({"new": 2, "policy_at": at(50), "won": "policy", "holds": [], "forecast": forecast}),
+        )];
+        tell(&facts);
+    }
+    let mut stats = SourceStats::new("gd__tzgg", "custom", 0);
+    (stats.backoff_until, stats.fail_count) = (at(60).0 / 1_000, 2);
+    facts.schedule.operator_set = vec![ByHand::Trigger, ByHand::Misfire];
+    for why in ["403", "server 502", "network", "asked to wait", "shape", "tls"] {
+        stats.last_error = Some(why.into());
+        facts.stats = Some(stats.clone());
+        facts.decisions =
+            vec![planned(json!({"error": why, "won": "source", "policy_at": at(20), "holds": []}))];
+        tell(&facts);
+    }
+    use crate::fetch::breaker::Why;
+    let whys = [Why::Network, Why::Failures, Why::RetryAfter, Why::Refused, Why::Operator, Why::Probing];
+    let whys = whys.map(|why| (Layer::Host, why.as_str()));
+    let said = [said::CACHE, said::TTL, said::PERIOD, said::SKIP_HOURS, said::SKIP_DAYS];
+    let said = said.map(|why| (Layer::Said, why));
+    for (layer, why) in whys.into_iter().chain(said).chain([(Layer::Pace, "5 s between requests")]) {
+        let hold = HeldUntil { layer, until: at(50), why: why.into() };
+        let holds = json!([hold]);
+        facts.decisions = vec![planned(json!({"won": layer, "policy_at": at(20), "holds": holds}))];
+        facts.host = vec![hold];
+        tell(&facts);
+    }
+    for why in ["paused by hand", "its target or the site is switched off", "it never comes due again"] {
+        facts.schedule.enabled = false;
+        facts.schedule.off_why = Some(why.into());
+        tell(&facts);
+    }
+    facts.schedule.trigger = Trigger::Cron { cron: "61 * * * *".into() };
+    facts.schedule.off_why = Some("minute: `61` is not between 0 and 59; write 0–59".into());
+    tell(&facts);
+    assert!(told.iter().any(|line| line.contains("错在分钟字段 `61`")), "{told:#?}");
+    told.iter().for_each(|line| is_chinese(line));
 }

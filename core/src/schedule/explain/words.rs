@@ -1,13 +1,17 @@
 //! The words of an explanation, in English and in Chinese. Decides nothing.
 
+use chrono::Datelike as _;
 use chrono_tz::Tz;
 
 use super::{Because, Earlier, Explanation, Facts, Numbers, Standing};
 use crate::clock::Timestamp;
-use crate::schedule::cron::Lang;
+use crate::queue::JobState;
+use crate::schedule::cron::{CronExpr, FieldName, Lang};
 use crate::schedule::look::{HeldUntil, Layer};
-use crate::schedule::row::{Decided, Rule};
-use crate::schedule::trigger::Adaptive;
+use crate::schedule::predictive::{Reason, day_of};
+use crate::schedule::row::{ByHand, Decided, Rule};
+use crate::schedule::said;
+use crate::schedule::trigger::{Adaptive, Trigger};
 
 /// One of two texts.
 fn say(lang: Lang, en: impl Into<String>, zh: impl Into<String>) -> String {
@@ -69,9 +73,119 @@ fn origin(origin: &str, lang: Lang) -> String {
     }
 }
 
+/// What a layer says of itself: the texts of the program in the language asked for, those of others as they are.
+fn reason(why: &str, lang: Lang) -> String {
+    if lang == Lang::En {
+        return why.to_owned();
+    }
+    let known = match why {
+        "paused by hand" => "人工暂停",
+        "its target or the site is switched off" => "目标或站点已停用",
+        "it never comes due again" => "cron 不会再到期",
+        "network errors in a row" => "连续网络错误",
+        "errors in a row" => "连续出错",
+        "the host said when to come back" => "主机指定了再次访问的时间",
+        "the host turned us away" => "主机拒绝访问",
+        "set by hand" => "人工设置",
+        "a probe is under way" => "正在试探",
+        "the source rests after a failure" => "来源出错后暂停",
+        "its host is left alone until then" => "主机处于冷却期",
+        "asked to wait" => "对方要求稍后再来",
+        said::CACHE => "列表的缓存响应头",
+        said::TTL => "订阅源的 ttl",
+        said::PERIOD => "订阅源的 updatePeriod",
+        said::SKIP_HOURS => "订阅源的 skipHours",
+        said::SKIP_DAYS => "订阅源的 skipDays",
+        _ => "",
+    };
+    if !known.is_empty() {
+        return known.to_owned();
+    }
+    if let Some(seconds) = why.strip_suffix(" s between requests") {
+        return format!("两次请求至少间隔 {seconds} 秒");
+    }
+    if let Some((_, message)) = why.split_once("): ").filter(|_| why.starts_with("its host is left alone")) {
+        return format!("主机处于冷却期：“{message}”");
+    }
+    // The class of a failure, with its status where there was one.
+    let (class, status) = why.split_once(' ').unwrap_or((why, ""));
+    let class = match class {
+        "config" => "配置错误",
+        "storage" => "存储错误",
+        "network" => "网络错误",
+        "tls" => "TLS 错误",
+        "auth" => "认证失败",
+        "adapter" => "适配器错误",
+        "server" => "服务器错误",
+        "blocked" => "被拦截",
+        "shape" => "页面结构不符",
+        "gone" => "页面已不存在",
+        "busy" => "繁忙",
+        "interrupted" => "被中断",
+        status if status.len() == 3 && status.bytes().all(|b| b.is_ascii_digit()) => {
+            return format!("HTTP {status}");
+        }
+        "" => return String::new(),
+        _ => return format!("“{why}”"),
+    };
+    format!("{class} {status}").trim_end().to_owned()
+}
+
+fn state(state: JobState, lang: Lang) -> String {
+    let zh = match state {
+        JobState::Scheduled => "定时等待",
+        JobState::Queued => "排队",
+        JobState::RetryWait => "等待重试",
+        JobState::Running => "运行中",
+        JobState::Cancelling => "正在取消",
+        JobState::Done => "完成",
+        JobState::Failed => "失败",
+        JobState::Expired => "过期",
+        JobState::Cancelled => "已取消",
+    };
+    say(lang, state.as_str(), zh)
+}
+
+fn by_hand(field: ByHand, lang: Lang) -> String {
+    match field {
+        ByHand::Trigger => say(lang, "trigger", "触发方式"),
+        ByHand::Enabled => say(lang, "enabled", "开关"),
+        ByHand::Zone => say(lang, "zone", "时区"),
+        ByHand::Misfire => say(lang, "misfire", "错过时的处理"),
+    }
+}
+
+/// Why a schedule is off whose cron cannot be read, in Chinese: the error itself is in English.
+fn bad_cron(trigger: &Trigger) -> Option<String> {
+    let cron = trigger.cron()?;
+    let error = CronExpr::parse(cron).err()?;
+    let field = match error.field {
+        Some(FieldName::Second) => "秒字段",
+        Some(FieldName::Minute) => "分钟字段",
+        Some(FieldName::Hour) => "小时字段",
+        Some(FieldName::DayOfMonth) => "日期字段",
+        Some(FieldName::Month) => "月份字段",
+        Some(FieldName::DayOfWeek) => "星期字段",
+        None => "字段数",
+    };
+    Some(format!("cron `{cron}` 无效，错在{field} `{}`", error.text))
+}
+
+fn day(at: Timestamp, zone: Tz, lang: Lang) -> String {
+    let local = at.to_utc().with_timezone(&zone).date_naive();
+    let day = day_of(i64::from(local.num_days_from_ce()) - 719_163, zone);
+    let zh = match (day.special, day.is_worked()) {
+        (true, true) => "调休工作日",
+        (true, false) => "节假日",
+        (false, true) => "工作日",
+        (false, false) => "周末",
+    };
+    say(lang, day.words(), zh)
+}
+
 /// All of an explanation, a line each.
 pub(super) fn all(explanation: &Explanation, facts: &Facts, lang: Lang) -> Vec<String> {
-    let mut lines = vec![headline(explanation, facts, lang), because(explanation, facts.zone, lang)];
+    let mut lines = vec![headline(explanation, facts, lang), because(explanation, facts, lang)];
     lines.extend(explanation.earlier.iter().map(|at| earlier(at, facts.zone, lang)));
     lines.extend(explanation.held.iter().map(|hold| held(hold, facts.zone, lang)));
     if facts.target_on == Some(false) {
@@ -82,7 +196,7 @@ pub(super) fn all(explanation: &Explanation, facts: &Facts, lang: Lang) -> Vec<S
         ));
     }
     if let Some(job) = facts.job.as_ref().filter(|_| explanation.job.is_some()) {
-        let (id, state) = (job.id, job.state.as_str());
+        let (id, state) = (job.id, state(job.state, lang));
         lines.push(say(
             lang,
             format!("Job {id} of its last time is not over ({state}); until then no second one is made."),
@@ -91,12 +205,8 @@ pub(super) fn all(explanation: &Explanation, facts: &Facts, lang: Lang) -> Vec<S
     }
     lines.extend(explanation.numbers.as_ref().map(|of| numbers(of, facts.zone, lang)));
     if !explanation.by_hand.is_empty() {
-        let fields: Vec<String> = explanation
-            .by_hand
-            .iter()
-            .filter_map(|field| serde_json::to_value(field).ok()?.as_str().map(str::to_owned))
-            .collect();
-        let fields = fields.join(", ");
+        let fields: Vec<String> = explanation.by_hand.iter().map(|field| by_hand(*field, lang)).collect();
+        let fields = fields.join(&say(lang, ", ", "、"));
         lines.push(say(
             lang,
             format!("Set by hand, and left alone by reconciling: {fields}."),
@@ -132,10 +242,12 @@ fn headline(explanation: &Explanation, facts: &Facts, lang: Lang) -> String {
     }
 }
 
-fn because(explanation: &Explanation, zone: Tz, lang: Lang) -> String {
+fn because(explanation: &Explanation, facts: &Facts, lang: Lang) -> String {
+    let zone = facts.zone;
     match &explanation.because {
         Because::Off { why } => {
-            let why = why.as_deref().unwrap_or("-");
+            let broken = bad_cron(&facts.schedule.trigger).filter(|_| lang == Lang::Zh);
+            let why = broken.unwrap_or_else(|| reason(why.as_deref().unwrap_or("-"), lang));
             say(lang, format!("Why: {why}."), format!("原因：{why}。"))
         }
         Because::Cron { cron, words, origin: from } => {
@@ -163,7 +275,14 @@ fn because(explanation: &Explanation, zone: Tz, lang: Lang) -> String {
                     forecast.why
                 ),
                 format!(
-                    "原因：{name}预计到 {by} 有 {items:.2} 篇新文章（平均每天 {day:.2} 篇），按 {price:.2} 倍检查价格此时检查最合算。"
+                    "原因：{name}预计到 {by}（{}）有 {items:.2} 篇新文章（平均每天 {day:.2} 篇），检查价格为平时的 {price:.2} 倍；{}。",
+                    self::day(forecast.next, zone, lang),
+                    match forecast.reason {
+                        Reason::Pays => "届时等待的代价达到一次检查的价格".to_owned(),
+                        Reason::Day => "任何来源都不会等待超过一天".to_owned(),
+                        Reason::Cadence => format!("节奏 {} 的来源不会等待更久", cadence(explanation)),
+                        Reason::FullPage => "上次整页都是新文章，因此提前检查".to_owned(),
+                    }
                 ),
             )
         }
@@ -177,7 +296,7 @@ fn because(explanation: &Explanation, zone: Tz, lang: Lang) -> String {
         }
         Because::Held { policy: of, policy_at, by_layer } => {
             let (name, early) = (policy(*of, lang), moment(*policy_at, zone));
-            let (what, why) = (layer(by_layer.layer, lang), &by_layer.why);
+            let (what, why) = (layer(by_layer.layer, lang), reason(&by_layer.why, lang));
             let until = moment(by_layer.until, zone);
             say(
                 lang,
@@ -239,7 +358,11 @@ fn earlier(earlier: &Earlier, zone: Tz, lang: Lang) -> String {
 
 fn held(hold: &HeldUntil, zone: Tz, lang: Lang) -> String {
     let (what, until) = (layer(hold.layer, lang), moment(hold.until, zone));
-    let why = if hold.why.is_empty() { String::new() } else { format!(" ({})", hold.why) };
+    let why = reason(&hold.why, lang);
+    let why = match why.is_empty() {
+        true => String::new(),
+        false => say(lang, format!(" ({why})"), format!("（{why}）")),
+    };
     say(
         lang,
         format!("Held back now: {what} until {until}{why}."),
@@ -264,7 +387,7 @@ fn numbers(of: &Numbers, zone: Tz, lang: Lang) -> String {
         line += &say(lang, format!(", newest article {at}"), format!("，最新文章 {at}"));
     }
     if of.failures > 0 {
-        let (failures, error) = (of.failures, of.last_error.as_deref().unwrap_or("-"));
+        let (failures, error) = (of.failures, reason(of.last_error.as_deref().unwrap_or("-"), lang));
         line += &say(
             lang,
             format!(", {failures} failures in a row ({error})"),
@@ -321,7 +444,7 @@ pub(super) fn decided(decided: &Decided, zone: Tz, lang: Lang) -> String {
         ),
         Rule::BadCron => {
             let error = decided.inputs.get("error").and_then(serde_json::Value::as_str).unwrap_or_default();
-            say(lang, format!("switched off: {error}"), format!("已停用：{error}"))
+            say(lang, format!("switched off: {error}"), "已停用：cron 无效或不会再到期")
         }
         Rule::Set => say(lang, "made or changed", "新建或修改"),
         Rule::ClockSetBack => say(lang, "planned anew, the clock was set back", "时钟回拨，重新安排"),
@@ -329,6 +452,7 @@ pub(super) fn decided(decided: &Decided, zone: Tz, lang: Lang) -> String {
             let new = input("new");
             match decided.inputs.get("error").and_then(serde_json::Value::as_str) {
                 Some(error) => {
+                    let error = reason(error, lang);
                     say(lang, format!("the look failed ({error})"), format!("检查失败（{error}）"))
                 }
                 None => say(lang, format!("looked, {new} new"), format!("检查完成，新增 {new} 篇")),

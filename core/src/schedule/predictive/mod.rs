@@ -25,4 +25,4 @@ mod source;
 mod tests;
 
 pub use calendar::{Day, day_of};
-pub use source::{Mode, Source};
+pub use source::{Mode, Reason, Source};

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
 
 use super::habit::Habit;
 use super::plan::{Ask, Plan};
@@ -29,12 +30,29 @@ const MOST_STEPS: i64 = 200;
 /// How far a plan looks: over the coming day and a little into the next.
 const HORIZON: i64 = 26 * 3600;
 
+/// What a decision came down to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The waiting of what is expected reaches the price of a look.
+    #[default]
+    Pays,
+    /// It would pay later, but no source waits longer than a day.
+    Day,
+    /// It would pay later, but a source of this cadence waits no longer.
+    Cadence,
+    /// It would pay later, but the last page was full of new items.
+    FullPage,
+}
+
 /// Which bounds hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// At most two base intervals of the source's cadence, and at most 24 hours.
     #[default]
     Bounded,
+    /// The same, and where a look is dearer than usual so many times longer: whoever turns the knob decides how often.
+    Stretched,
     /// At most 24 hours, so that a set of sources can be held to any budget.
     Budget,
 }
@@ -55,6 +73,7 @@ pub struct Source {
     items: Vec<f64>,
     plan: Plan,
     expected: f64,
+    reason: Reason,
 }
 
 impl Source {
@@ -74,6 +93,7 @@ impl Source {
             items: Vec::new(),
             plan: Plan::default(),
             expected: 0.0,
+            reason: Reason::default(),
         };
         let mut known: Vec<i64> = page.iter().copied().filter(|at| *at > 0 && *at < now).collect();
         known.sort_unstable();
@@ -185,17 +205,24 @@ impl Source {
         let cadence = self.cadence();
         let longest = match mode {
             Mode::Bounded => DAY.min(2 * cadence.seconds()),
+            Mode::Stretched => DAY.min((2.0 * cadence.seconds() as f64 * knob.max(1.0)) as i64),
             Mode::Budget => DAY,
         };
         let wait = wait.clamp(SOONEST, longest);
         let expected = self.plan.expected(edge) * wait as f64 / planned.max(1) as f64;
         self.expected = expected;
         let then = local + wait;
-        let reason = match (wait < planned, full) {
-            (false, _) => "waiting reaches the price of a look then".to_owned(),
-            (true, _) if wait == longest && longest == DAY => "no source waits longer than a day".to_owned(),
-            (true, _) if wait == longest => format!("a source of cadence {} waits no longer", cadence.name()),
-            (true, _) => "the page was full of new items, so earlier than planned".to_owned(),
+        self.reason = match (wait < planned, full) {
+            (false, _) => Reason::Pays,
+            (true, _) if wait == longest && longest == DAY => Reason::Day,
+            (true, _) if wait == longest => Reason::Cadence,
+            (true, _) => Reason::FullPage,
+        };
+        let reason = match self.reason {
+            Reason::Pays => "waiting reaches the price of a look then".to_owned(),
+            Reason::Day => "no source waits longer than a day".to_owned(),
+            Reason::Cadence => format!("a source of cadence {} waits no longer", cadence.name()),
+            Reason::FullPage => "the page was full of new items, so earlier than planned".to_owned(),
         };
         let why = format!(
             "expects {expected:.2} items by {:02}:{:02} on {}, {rate:.2} a day; {reason}",
@@ -214,6 +241,11 @@ impl Source {
     /// Items expected by the look that was decided last.
     pub fn expected(&self) -> f64 {
         self.expected
+    }
+
+    /// What the last decision came down to.
+    pub fn reason(&self) -> Reason {
+        self.reason
     }
 
     /// The label that goes with the rate (S0-12).

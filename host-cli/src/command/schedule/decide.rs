@@ -1,7 +1,7 @@
 //! `dibao schedule decide`: one decision per line, with what is known of each source kept in memory.
 
 use std::collections::HashMap;
-use std::io::{self, BufRead, Read, Write};
+use std::io;
 
 use chrono_tz::Tz;
 use clap::Args;
@@ -9,21 +9,34 @@ use dibao::schedule::policy::{Decision, Policy, Watched};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
+use crate::lines::answer_lines;
 
 /// A page of a hundred thousand items.
-const MAX_LINE: u64 = 4 << 20;
+const MAX_LINE: usize = 4 << 20;
 /// A source takes some kilobytes.
 const MOST_SOURCES: usize = 1_000_000;
 
 #[derive(Args)]
 pub struct DecideArgs {
-    /// classic, predictive, budget or interval:SECONDS
+    /// classic, predictive, budget or interval:SECONDS. With a knob of 1 predictive stays within two base intervals of a
+    /// source's cadence, and a knob above 1 widens that; budget has no such bound: both can be held to two checks a day
     #[arg(long, default_value = "predictive", value_parser = super::policy)]
     policy: Policy,
 }
 
 pub fn run(args: DecideArgs) -> anyhow::Result<Exit> {
-    answer_lines(&args.policy, io::stdin().lock(), io::stdout().lock())
+    let mut exit = Exit::Ok;
+    let mut sources = HashMap::new();
+    answer_lines(MAX_LINE, io::stdin().lock(), io::stdout().lock(), |number, line| {
+        match line.and_then(|line| answer(&args.policy, &mut sources, line)) {
+            Ok(Decision { next, why }) => Answer::Next { next, why },
+            Err(error) => {
+                exit = Exit::Partial;
+                Answer::Error { error: format!("line {number}: {error}") }
+            }
+        }
+    })?;
+    Ok(exit)
 }
 
 #[derive(Deserialize)]
@@ -59,39 +72,6 @@ enum Id {
 enum Answer {
     Next { next: i64, why: String },
     Error { error: String },
-}
-
-fn answer_lines(policy: &Policy, mut input: impl BufRead, mut output: impl Write) -> anyhow::Result<Exit> {
-    let mut exit = Exit::Ok;
-    let mut sources = HashMap::new();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if (&mut input).take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
-            return Ok(exit);
-        }
-        let answer = if line.len() as u64 == MAX_LINE && !line.ends_with(b"\n") {
-            input.skip_until(b'\n')?;
-            Err(format!("the line is longer than {MAX_LINE} bytes"))
-        } else if line.trim_ascii().is_empty() {
-            continue;
-        } else {
-            answer(policy, &mut sources, &line)
-        };
-        let answer = match answer {
-            Ok(Decision { next, why }) => Answer::Next { next, why },
-            Err(error) => {
-                exit = Exit::Partial;
-                Answer::Error { error }
-            }
-        };
-        line.clear();
-        serde_json::to_writer(&mut line, &answer)?;
-        line.push(b'\n');
-        // Answered at once: whoever asks reads the answer before asking on.
-        output.write_all(&line)?;
-        output.flush()?;
-    }
 }
 
 fn answer(policy: &Policy, sources: &mut HashMap<Id, Watched>, line: &[u8]) -> Result<Decision, String> {

@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::schedule::classic::{Entry, Looked, SourceStats, update_source_stats};
 use crate::schedule::due::adaptive_policy;
 use crate::schedule::look::{Layer, Look, LookHistory, PastLook, canonical, next_look};
+use crate::schedule::said::{FeedSaid, Said};
 use crate::schedule::{Adaptive, Combine, Decided, Rule, Trigger, target_schedule};
 
 /// S0-18: entries that an analysis reads.
@@ -38,6 +39,8 @@ pub(in super::super) fn record_look(db: &Connection, look: &Look) -> Result<Sour
     let mut stats = update_source_stats(old, looked, now, look.random, look.zone);
     if let Some(row) = schedule(db, &target_schedule(&look.target))? {
         let policy = adaptive_policy(&row.trigger);
+        let said = said(db, row.id, look)?;
+        let look = &Look { said: Some(said.clone()), ..look.clone() };
         let next = next_look(policy, &stats, look);
         let adapts = matches!(row.trigger, Trigger::Adaptive { .. });
         // What the policy would do is learned beside a cron that has the say, too.
@@ -61,6 +64,9 @@ pub(in super::super) fn record_look(db: &Connection, look: &Look) -> Result<Sour
             "hits": stats.hit_count,
             "holds": next.holds,
         });
+        if let Some(feed) = said.feed.filter(|feed| *feed != FeedSaid::default()) {
+            inputs["feed"] = json!(feed);
+        }
         if !error.is_empty() {
             inputs["error"] = json!(error);
             inputs["failures"] = json!(stats.fail_count);
@@ -96,6 +102,23 @@ pub(in super::super) fn record_look(db: &Connection, look: &Look) -> Result<Sour
     stats::save(db, &stats)?;
     clock::changed(db, look.now)?;
     Ok(stats)
+}
+
+/// What the list says of itself. One that was not read, because it has not changed or failed, says as a feed what it said
+/// when it was.
+fn said(db: &Connection, schedule: i64, look: &Look) -> Result<Said, Fault> {
+    let mut said = look.said.clone().unwrap_or_default();
+    if said.feed.is_none() {
+        let inputs: Option<String> = db
+            .prepare_cached(
+                "SELECT inputs FROM schedule_decision WHERE schedule_id = ? AND rule = 'planned' ORDER BY seq DESC LIMIT 1",
+            )?
+            .query_row([schedule], |row| row.get(0))
+            .optional()?;
+        let inputs: Option<serde_json::Value> = inputs.and_then(|text| serde_json::from_str(&text).ok());
+        said.feed = inputs.and_then(|mut inputs| serde_json::from_value(inputs["feed"].take()).ok());
+    }
+    Ok(said)
 }
 
 /// The status of the last answer to a request for the list.
