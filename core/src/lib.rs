@@ -71,7 +71,7 @@ pub use crawl::{CrawlEvent, Report};
 pub use engine::{
     BUDGET, CRAWL, CREDENTIAL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Desk, Discovered, Engine,
     EngineBuilder, FoundColumn, HostDetail, HostLine, KnownRobots, Lookup, RECONCILE, Reconciled, Streamed,
-    TargetSettings, TrialRequest, crawl_job, crawl_lane,
+    SurveyOptions, TargetSettings, TrialRequest, Walked, crawl_job, crawl_lane,
 };
 pub use error::{Error, ErrorClass};
 pub use refusal::Refusal;

@@ -9,6 +9,7 @@ use dibao::queue::{Handlers, QueueEvent};
 use dibao::{CrawlEvent, Engine, Report};
 use futures::StreamExt;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::{Auth, Password, random};
@@ -49,6 +50,8 @@ pub struct Shared {
     pub names: Vec<String>,
     pub openapi: String,
     pub stop: CancellationToken,
+    /// One long computation at a time: it takes a core.
+    pub computing: Arc<Semaphore>,
     patterns: HashSet<&'static str>,
 }
 
@@ -93,6 +96,7 @@ impl Server {
             names: options.names,
             openapi,
             stop,
+            computing: Arc::new(Semaphore::new(1)),
             patterns,
         }));
         let listener = TcpListener::bind(listen).await;

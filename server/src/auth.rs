@@ -204,7 +204,7 @@ impl Auth {
         match engine.token(token).await {
             Ok(Some(row)) => Ok(Caller {
                 name: row.name,
-                scope: Some(row.scope.into()),
+                scope: Some(row.scope),
                 via: Via::Token,
                 until: row.expires_at.map(|at| at.0),
             }),

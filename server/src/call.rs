@@ -1,19 +1,16 @@
-//! One route: what it is called, who may, what it takes and what it answers, declared once. The declaration is served,
-//! enforced and described.
+//! One call of a route: who, then what, checked in that order, then done and answered. A route is declared once: the declaration
+//! is served, enforced and described.
 
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
-use bytes::Bytes;
 use dibao::Desk;
-use dibao::config::SiteConfig;
 use dibao::desk::Actor;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -26,20 +23,14 @@ use sha2::{Digest, Sha256};
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::caller::{Caller, Scope, Via};
+use crate::body;
+pub use crate::body::{Empty, Input, Perhaps, Sent, SiteChange, SiteText};
+use crate::caller::{Caller, Via};
 use crate::checked::{Checked, Nothing, schema_of};
 use crate::idempotency;
 use crate::origin;
 use crate::problem::{Code, Problem};
-
-/// The largest body: a site with thousands of columns.
-const LARGEST: usize = 4 << 20;
-/// How much of a body that is too large is heard out.
-const HEARD_OUT: usize = 4 * LARGEST;
-/// How long a body may take to arrive.
-const ARRIVES: Duration = Duration::from_secs(30);
-/// How long an answer may take unless its route says more.
-const USUAL: Duration = Duration::from_secs(30);
+pub use crate::route::Route;
 
 /// The number of a request, as the outermost layer gave it.
 #[derive(Clone, Debug)]
@@ -66,216 +57,6 @@ impl<P, Q, B> Call<P, Q, B> {
     pub fn desk(&self) -> Desk {
         let via = if self.caller.via == Via::Session { "page" } else { "api" };
         self.app.engine.desk(Actor::new(self.caller.name.clone(), via).request(self.request.0.to_string()))
-    }
-}
-
-/// A kind of body.
-pub trait Input: Send + Sized + 'static {
-    /// What reads it; made once per route.
-    type Reader: Send + Sync + 'static;
-    fn reader() -> Self::Reader;
-    fn read(reader: &Self::Reader, headers: &HeaderMap, bytes: Bytes) -> Result<Self, Problem>;
-    /// `requestBody` of OpenAPI; null: none.
-    fn describe() -> Value;
-}
-
-/// No body.
-pub struct Empty;
-
-impl Input for Empty {
-    type Reader = ();
-
-    fn reader() {}
-
-    fn read((): &(), _: &HeaderMap, _: Bytes) -> Result<Empty, Problem> {
-        Ok(Empty)
-    }
-
-    fn describe() -> Value {
-        Value::Null
-    }
-}
-
-/// JSON that must be there.
-pub struct Sent<T>(pub T);
-
-impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Sent<T> {
-    type Reader = Checked<T>;
-
-    fn reader() -> Checked<T> {
-        Checked::new()
-    }
-
-    fn read(reader: &Checked<T>, headers: &HeaderMap, bytes: Bytes) -> Result<Sent<T>, Problem> {
-        is_json(headers)?;
-        reader.value(parse(&bytes)?).map(Sent)
-    }
-
-    fn describe() -> Value {
-        serde_json::json!({ "required": true, "content": { "application/json": { "schema": schema_of::<T>() } } })
-    }
-}
-
-/// JSON that may be left out.
-pub struct Perhaps<T>(pub T);
-
-impl<T: DeserializeOwned + JsonSchema + Default + Send + 'static> Input for Perhaps<T> {
-    type Reader = Checked<T>;
-
-    fn reader() -> Checked<T> {
-        Checked::new()
-    }
-
-    fn read(reader: &Checked<T>, headers: &HeaderMap, bytes: Bytes) -> Result<Perhaps<T>, Problem> {
-        if bytes.is_empty() {
-            return Ok(Perhaps(T::default()));
-        }
-        is_json(headers)?;
-        reader.value(parse(&bytes)?).map(Perhaps)
-    }
-
-    fn describe() -> Value {
-        serde_json::json!({ "required": false, "content": { "application/json": { "schema": schema_of::<T>() } } })
-    }
-}
-
-/// The text of a site file, as YAML or JSON. What is wrong with it is said by its own reader, with line and key.
-pub struct SiteText(pub String);
-
-impl Input for SiteText {
-    type Reader = ();
-
-    fn reader() {}
-
-    fn read((): &(), headers: &HeaderMap, bytes: Bytes) -> Result<SiteText, Problem> {
-        let kind = kind_of(headers);
-        if !matches!(
-            kind.as_str(),
-            "application/json" | "application/yaml" | "text/yaml" | "application/x-yaml"
-        ) {
-            return Err(Problem::new(
-                Code::UnsupportedMediaType,
-                "send application/yaml or application/json",
-            ));
-        }
-        let text = String::from_utf8(bytes.to_vec());
-        text.map(SiteText).map_err(|_| Problem::new(Code::NotJson, "the text is not UTF-8"))
-    }
-
-    fn describe() -> Value {
-        serde_json::json!({ "required": true, "content": {
-            "application/json": { "schema": schema_of::<SiteConfig>() },
-            "application/yaml": { "schema": { "type": "string" } },
-        } })
-    }
-}
-
-/// Changes of a site: some of its settings as JSON, or a whole file as YAML.
-pub enum SiteChange {
-    Some(serde_json::Map<String, Value>),
-    File(String),
-}
-
-impl Input for SiteChange {
-    type Reader = Checked<serde_json::Map<String, Value>>;
-
-    fn reader() -> Self::Reader {
-        Checked::new()
-    }
-
-    fn read(reader: &Self::Reader, headers: &HeaderMap, bytes: Bytes) -> Result<SiteChange, Problem> {
-        match kind_of(headers).as_str() {
-            "application/json" => reader.value(parse(&bytes)?).map(SiteChange::Some),
-            _ => SiteText::read(&(), headers, bytes).map(|text| SiteChange::File(text.0)),
-        }
-    }
-
-    fn describe() -> Value {
-        serde_json::json!({ "required": true, "content": {
-            "application/json": { "schema": { "type": "object" } },
-            "application/yaml": { "schema": { "type": "string" } },
-        } })
-    }
-}
-
-/// The kind of a body, without its parameters.
-pub fn kind_of(headers: &HeaderMap) -> String {
-    let text = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-    text.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
-}
-
-fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
-    match kind_of(headers).as_str() {
-        "application/json" => Ok(()),
-        other => {
-            let words = format!("send application/json, not `{}`", other.escape_debug());
-            Err(Problem::new(Code::UnsupportedMediaType, words))
-        }
-    }
-}
-
-fn parse(bytes: &[u8]) -> Result<Value, Problem> {
-    serde_json::from_slice(bytes).map_err(|error| Problem::new(Code::NotJson, error.to_string()))
-}
-
-/// What is said of a route beside its types.
-#[derive(Clone, Debug)]
-pub struct Route {
-    pub method: Method,
-    pub path: &'static str,
-    /// None: everybody.
-    pub scope: Option<Scope>,
-    pub tag: &'static str,
-    pub about: &'static str,
-    /// Problems of its own, besides those that follow from its inputs.
-    pub may: Vec<Code>,
-    pub within: Option<Duration>,
-    /// It heeds an `Idempotency-Key`.
-    pub keyed: bool,
-}
-
-macro_rules! methods {
-    ($($name:ident $method:ident;)+) => {$(
-        pub fn $name(path: &'static str, scope: impl Into<Option<Scope>>, about: &'static str) -> Route {
-            Route::new(Method::$method, path, scope.into(), about)
-        }
-    )+};
-}
-
-impl Route {
-    fn new(method: Method, path: &'static str, scope: Option<Scope>, about: &'static str) -> Route {
-        Route { method, path, scope, tag: "", about, may: Vec::new(), within: Some(USUAL), keyed: false }
-    }
-
-    methods! {
-        get GET;
-        post POST;
-        put PUT;
-        delete DELETE;
-    }
-
-    /// Problems of its own.
-    pub fn may(mut self, codes: &[Code]) -> Route {
-        self.may.extend_from_slice(codes);
-        self
-    }
-
-    /// Sent twice with the same `Idempotency-Key`, it is done once and answered alike.
-    pub fn keyed(mut self) -> Route {
-        self.keyed = true;
-        self.may(&[Code::Conflict])
-    }
-
-    /// It asks a remote site, politely: that takes its time.
-    pub fn asks_a_site(mut self) -> Route {
-        self.within = Some(Duration::from_secs(180));
-        self.may(&[Code::Upstream, Code::Timeout])
-    }
-
-    /// It goes on as long as somebody listens.
-    pub fn lasting(mut self) -> Route {
-        self.within = None;
-        self
     }
 }
 
@@ -362,7 +143,7 @@ async fn answer<P, Q, B, A, F, Fut>(
     route: &Route,
     path: &Checked<P>,
     query: &Checked<Q>,
-    body: &B::Reader,
+    reader: &B::Reader,
     request: Request,
     handler: F,
 ) -> Result<Response, Problem>
@@ -393,13 +174,13 @@ where
     let pairs: Vec<(String, String)> = serde_urlencoded::from_str(parts.uri.query().unwrap_or(""))
         .map_err(|error| Problem::invalid("query", error.to_string()))?;
     let query = query.pairs(pairs.into_iter().map(|(name, value)| (name.into(), value.into())))?;
-    let bytes = receive(sent).await?;
+    let bytes = body::receive(sent).await?;
     let key = match route.keyed {
         true => idempotency::key(&parts.headers)?,
         false => None,
     };
     let question = key.as_ref().map(|_| idempotency::question(&parts, &bytes));
-    let body = B::read(body, &parts.headers, bytes)?;
+    let body = B::read(reader, &parts.headers, bytes)?;
     let mut call =
         Call { app: app.clone(), caller, request: id, peer, headers: parts.headers, path, query, body };
     let known_tag = call.headers.remove(header::IF_NONE_MATCH);
@@ -420,30 +201,6 @@ fn extensions(parts: &Parts) -> (RequestId, Peer) {
     // Nobody is who is not known to have connected.
     let peer = parts.extensions.get::<Peer>().copied().unwrap_or(Peer(([0, 0, 0, 0], 0).into()));
     (id, peer)
-}
-
-/// The whole body. One that is too large is read on for a while, and thrown away: whoever is still sending would not hear why it
-/// was refused.
-async fn receive(mut body: Body) -> Result<Bytes, Problem> {
-    let read = async {
-        let (mut kept, mut length) = (Vec::new(), 0usize);
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| Problem::new(Code::NotJson, "the body broke off"))?;
-            let Some(data) = frame.data_ref() else { continue };
-            length = length.saturating_add(data.len());
-            match length {
-                length if length <= LARGEST => kept.extend_from_slice(data),
-                length if length <= HEARD_OUT => kept = Vec::new(),
-                _ => break,
-            }
-        }
-        match length {
-            ..=LARGEST => Ok(Bytes::from(kept)),
-            _ => Err(Problem::new(Code::TooLarge, format!("a body has at most {} MB", LARGEST >> 20))),
-        }
-    };
-    let late = || Err(Problem::new(Code::NotJson, "the body did not arrive in time"));
-    tokio::time::timeout(ARRIVES, read).await.unwrap_or_else(|_| late())
 }
 
 /// Adds the tag of an answer, or says that the copy somebody has is still good.

@@ -1,42 +1,10 @@
 //! Who calls, and what he may do.
 
+pub use dibao::desk::Scope;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::problem::{Code, Problem};
-
-/// What somebody may do; each includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// Look.
-    Read,
-    /// Look, and start and stop work.
-    Run,
-    /// Everything.
-    Admin,
-}
-
-impl Scope {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Scope::Read => "read",
-            Scope::Run => "run",
-            Scope::Admin => "admin",
-        }
-    }
-}
-
-impl From<dibao::desk::Scope> for Scope {
-    fn from(scope: dibao::desk::Scope) -> Scope {
-        match scope {
-            dibao::desk::Scope::Read => Scope::Read,
-            dibao::desk::Scope::Run => Scope::Run,
-            dibao::desk::Scope::Admin => Scope::Admin,
-        }
-    }
-}
 
 /// How he proved it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

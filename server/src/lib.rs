@@ -10,6 +10,7 @@
 mod answer;
 mod app;
 mod auth;
+mod body;
 mod call;
 mod caller;
 mod checked;
@@ -23,12 +24,12 @@ mod origin;
 mod page;
 mod paging;
 mod problem;
+mod route;
 mod routes;
 mod session;
 mod throttle;
 
 pub use app::{Options, Server};
 pub use auth::Password;
-pub use caller::Scope;
 pub use error::ServerError;
 pub use openapi::openapi;

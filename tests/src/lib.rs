@@ -12,6 +12,7 @@
 //! | | `tz` 通知 (pinned post; shares one post with `xwfb`) | `/xxgk/zcfb/tz/index.html` | same | same |
 //! | `www.gdqy.gov.cn` (NF-CMS) | `tzgg` 通知公告 | `/gdqy/newxxgk/tzgg/index.html` | `index_2.html`, `index_3.html` | 404 |
 //! | | `zlxx` 质量信息 | `/gdqy/newxxgk/zdly/spypaqbz/zlxx/index.html` | same | 404 |
+//! | | no column: the home page `/` leads to the section `/gdqy/newxxgk/`, which leads to both | – | – | – |
 //! | `www.gd.gov.cn` (NF-CMS 文件库) | `yf` 粤府 | `/zwgk/wjk/qbwj/yf/index.html` | `index_2.html` | 404 |
 //! | | `yfb` 粤府办 | `/zwgk/wjk/qbwj/yfb/index.html` | same | 404 |
 //! | `www.gov.cn` | `zuixin` 最新政策 (articles in template A) | `/zhengce/zuixin/home.htm` | `home_1.htm`, `home_2.htm` | 404 |

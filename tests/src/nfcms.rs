@@ -28,6 +28,11 @@ impl Family for NfCms {
         if let Some(column) = site.column_of_list(ask.path) {
             return self.list(site, column, 1, ask);
         }
+        match (self, ask.path) {
+            (Self::Portal, "/") => return home(site),
+            (Self::Portal, "/gdqy/newxxgk/") => return section(site),
+            _ => {}
+        }
         let Some((directory, file)) = ask.path.rsplit_once('/') else { return Answer::missing() };
         if let Some(number) = file.strip_prefix("index_").and_then(|rest| rest.strip_suffix(".html")) {
             let column = site.column_of_list(&format!("{directory}/"));
@@ -42,6 +47,41 @@ impl Family for NfCms {
         }
         file_at(site, ask.path, file).unwrap_or_else(Answer::missing)
     }
+}
+
+/// The home page: a box of the newest of each column, and the way to the section. No list, but full of dated links.
+fn home(site: &Site) -> Answer {
+    let mut out = format!(
+        "<!DOCTYPE html><html><head><title>{0}</title></head><body><div class=\"nav\"><a href=\"/\">首页</a>\
+         <a href=\"/gdqy/newxxgk/\">政府信息公开</a><a href=\"/search/\">搜索</a><a href=\"https://www.gd.gov.cn/\">省政府</a></div>\n",
+        site.name
+    );
+    for index in 0..site.columns.len() {
+        out.push_str("<div class=\"box\"><ul>");
+        for head in site.rows(index, 0, 6) {
+            let (url, title) = (site.family.post_path(site, &head), escape(&head.title));
+            let _ = write!(
+                out,
+                "<li><a href=\"{url}\">{title}</a><span>{}</span></li>",
+                head.at.format("%Y-%m-%d")
+            );
+        }
+        out.push_str("</ul></div>\n");
+    }
+    out.push_str("</body></html>\n");
+    Answer::html(out)
+}
+
+/// The page that leads to the columns.
+fn section(site: &Site) -> Answer {
+    let mut out = String::from(
+        "<!DOCTYPE html><html><head><title>政府信息公开</title></head><body><ul class=\"menu\">",
+    );
+    for column in &site.columns {
+        let _ = write!(out, "<li><a href=\"{}\">{}</a></li>", column.list, column.name);
+    }
+    out.push_str("</ul></body></html>\n");
+    Answer::html(out)
 }
 
 /// `/attachment/<aid÷10⁶>/<aid÷10³>/<aid>/<post id>.<ext>`

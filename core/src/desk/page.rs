@@ -53,7 +53,7 @@ impl Paging {
 }
 
 /// A page of a list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Page<T> {
     /// Rows on this page.
     pub count: u32,
@@ -72,8 +72,8 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// The part of a whole list that a paging asks for.
-    pub(crate) fn of(all: Vec<T>, paging: &Paging, list: &str) -> Result<Page<T>, Refusal> {
+    /// The part of a whole list that a paging asks for. A cursor of another `list` leads nowhere.
+    pub fn of(all: Vec<T>, paging: &Paging, list: &str) -> Result<Page<T>, Refusal> {
         let limit = paging.rows()?;
         let from = match paging.place(list)? {
             Some(place) => u64::try_from(place.at).unwrap_or(0).saturating_add(place.seen),
@@ -85,6 +85,13 @@ impl<T> Page<T> {
         let next = from + items.len() as u64;
         let cursor = (next < total).then(|| Cursor { at: next as i64, ..Cursor::default() }.write(list));
         Ok(Page { count: items.len() as u32, total, total_exact: true, limit, offset: from, items, cursor })
+    }
+
+    /// The same page with its rows shown otherwise.
+    pub fn map<U>(self, show: impl FnMut(T) -> U) -> Page<U> {
+        let Page { count, total, total_exact, limit, offset, items, cursor } = self;
+        let items = items.into_iter().map(show).collect();
+        Page { count, total, total_exact, limit, offset, items, cursor }
     }
 }
 

@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::Engine;
+use super::survey::Walked;
 use crate::Result;
-use crate::config::{ConfigError, SiteConfig};
+use crate::config::{Column, ConfigError, SiteConfig};
 use crate::model::Entry;
 
 /// Longest name of a site.
@@ -26,10 +27,12 @@ pub struct Discovered {
     pub columns: Vec<FoundColumn>,
     /// A site file of the columns that list documents. Those without any are switched off in it.
     pub site: SiteConfig,
+    /// How its pages were gone through, when no adapter could name its columns.
+    pub walked: Option<Walked>,
 }
 
 /// A column of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FoundColumn {
     /// The site's own number.
@@ -46,6 +49,12 @@ pub struct FoundColumn {
     pub jump_url: Option<String>,
     /// The first page of its list.
     pub url: String,
+    /// Titles of its first documents, where they were seen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub titles: Vec<String>,
+    /// As a column of a site file; none: it lists no documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<Column>,
 }
 
 impl Engine {
@@ -64,10 +73,13 @@ impl Engine {
         let preview = self.crawl_unstored(site, target).preview().await?;
         self.inner.gate.flush().await;
         let entries: Vec<Entry> = preview.rows.into_iter().map(|row| row.entry).collect();
-        Ok(Discovered {
-            site: found_site(&base, adapter, &entries)?,
-            columns: entries.into_iter().map(column).collect(),
-        })
+        let site = found_site(&base, adapter, &entries)?;
+        let mut columns: Vec<FoundColumn> = entries.into_iter().map(column).collect();
+        for found in columns.iter_mut().filter(|found| found.is_list) {
+            let id = slug(&found.id);
+            found.column = site.columns.iter().find(|column| column.column_id == id).cloned();
+        }
+        Ok(Discovered { site, columns, walked: None })
     }
 }
 
@@ -82,6 +94,8 @@ fn column(entry: Entry) -> FoundColumn {
         jump_url: fields.remove("jump_url"),
         name: title,
         url,
+        titles: Vec::new(),
+        column: None,
     }
 }
 
@@ -119,7 +133,7 @@ fn found_site(asked: &Url, adapter: &str, entries: &[Entry]) -> Result<SiteConfi
     }))
 }
 
-fn site_config(value: Value) -> Result<SiteConfig> {
+pub(super) fn site_config(value: Value) -> Result<SiteConfig> {
     SiteConfig::deserialize(value).map_err(|error| {
         let fix = "write the site file by hand".to_owned();
         ConfigError::Refused { what: "the site that was found".to_owned(), message: error.to_string(), fix }
@@ -128,7 +142,7 @@ fn site_config(value: Value) -> Result<SiteConfig> {
 }
 
 /// A name for a site from its address: `https://www.zhaoqing.gov.cn/zqhjj` → `zhaoqing_zqhjj`.
-fn site_id(url: &Url) -> String {
+pub(super) fn site_id(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix("www.").unwrap_or(host);
     let host = [".gov.cn", ".com.cn", ".cn"].iter().find_map(|end| host.strip_suffix(end)).unwrap_or(host);
@@ -140,7 +154,7 @@ fn site_id(url: &Url) -> String {
 }
 
 /// Lower case letters, digits and single underscores.
-fn slug(text: &str) -> String {
+pub(super) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars().take(LONGEST_ID) {
         let c = c.to_ascii_lowercase();

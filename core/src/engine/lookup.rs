@@ -50,7 +50,7 @@ impl Engine {
     }
 
     /// Whoever types an address may see it: the grant is everything, the other checks stay.
-    async fn ask_by_hand(&self, url: Url) -> Result<(Option<String>, Ask)> {
+    pub(super) async fn ask_by_hand(&self, url: Url) -> Result<(Option<String>, Ask)> {
         let everything = ["*".to_owned()];
         let found = self.site_of(&url).await?;
         let mut hosts: Vec<String> = url.host_str().map(str::to_owned).into_iter().collect();

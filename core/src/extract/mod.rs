@@ -18,6 +18,7 @@ mod dom;
 mod endings;
 mod generic;
 mod headline;
+pub(crate) mod listing;
 mod markdown;
 mod meta;
 pub mod normalize;

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Context;
 use clap::Args;
 use dibao::config::{export_site, parse_site};
+use dibao::{ErrorClass, SurveyOptions};
 use url::Url;
 
 use crate::exit::{Exit, Usage};
@@ -16,9 +17,18 @@ pub struct DiscoverArgs {
     /// Any address of the site: its root, a department, the catalogue itself
     url: String,
 
-    /// The adapter that knows the site's platform
-    #[arg(long, value_name = "NAME", default_value = "gkmlpt")]
-    adapter: String,
+    /// The adapter that knows the site's platform; `yaml-css`: look at the pages at once. Without it the platform is tried first, then
+    /// the pages
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+
+    /// Pages of the site that are looked at, at most, where no adapter knows it
+    #[arg(long, value_name = "N", default_value_t = SurveyOptions::default().pages)]
+    pages: u32,
+
+    /// Steps from that address, at most
+    #[arg(long, value_name = "N", default_value_t = SurveyOptions::default().depth)]
+    depth: u32,
 
     /// Write a site file of the columns that list documents, ready for `dibao crawl` (`-` = standard output)
     #[arg(long, short = 'o', value_name = "FILE")]
@@ -31,7 +41,8 @@ pub async fn run(open: &OpenArgs, args: DiscoverArgs) -> anyhow::Result<Exit> {
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| Usage(format!("{:?} is no web address; write https://…", args.url)))?;
     let (_scratch, engine) = open.engine_or_scratch().await?;
-    let found = match engine.discover(&args.adapter, &url).await {
+    let options = SurveyOptions { pages: args.pages, depth: args.depth, within: None };
+    let found = match engine.find_columns(args.adapter.as_deref(), &url, options).await {
         // The adapter says what it looked for and where; there is no list to speak of.
         Err(dibao::Error::List { class, message, .. }) => {
             complain(format_args!("{url}: {message}"));
@@ -49,6 +60,22 @@ pub async fn run(open: &OpenArgs, args: DiscoverArgs) -> anyhow::Result<Exit> {
             let count = column.post_count.map_or(String::new(), |count| count.to_string());
             vec![column.id.clone(), column.name.clone(), count, kind, column.path.clone()]
         })?;
+    }
+    if let Some(walked) = found.walked {
+        let left = match walked.left {
+            0 => String::new(),
+            left => format!("; {left} addresses were left: --pages and --depth go further"),
+        };
+        note(format_args!(
+            "{url}: looked at {} pages, {} more could not be read, found {} lists{left}",
+            walked.pages,
+            walked.failed,
+            found.columns.len()
+        ));
+    }
+    if found.site.columns.is_empty() {
+        complain(format_args!("{url}: no list of documents was found; begin at a page that leads to one"));
+        return Ok(Exit::of_class(ErrorClass::Shape));
     }
     let Some(output) = args.output else { return Ok(Exit::Ok) };
     let (site, targets) = found.site.into_rows()?;

@@ -35,14 +35,14 @@ export async function discover(code) {
 
 function result(columns, yaml, sites, chosen, close) {
 	if (!columns.length) return empty(t('discover.none'), t('discover.none.hint'));
-	const boxes = columns.map((column) => h('input', { type: 'checkbox', checked: true, value: column.column_id ?? column.id ?? '' }));
+	const boxes = columns.map(({ id, column }) => h('input', { type: 'checkbox', checked: Boolean(column), disabled: !column, value: id, 'aria-label': id }));
 	const site = choice({ value: chosen?.code ?? '' }, [['', t('discover.new')], ...sites.map((each) => [each.code, line(each.name, 60)])]);
 	const take = act(
 		t('discover.take'),
 		async () => {
-			const picked = columns.filter((_, index) => boxes[index].checked);
+			const picked = columns.filter((_, index) => boxes[index].checked).map(({ column }) => column);
 			if (!picked.length) return;
-			let taken = columns.length;
+			let taken = columns.filter(({ column }) => column).length;
 			if (site.value) taken = (await postOnce('/targets/bulk-create', { site: site.value, columns: picked })).results.filter((result) => result.outcome === 'done').length;
 			else await post('/sites', yaml, { type: 'application/yaml' });
 			notice(t('discover.taken', { n: taken }));
@@ -52,7 +52,7 @@ function result(columns, yaml, sites, chosen, close) {
 	);
 	return h('div.stack',
 		h('p', t('discover.found', { n: columns.length })),
-		h('ul.warnlist', columns.slice(0, 500).map((column, index) => h('li', boxes[index], h('div.what', line(column.name ?? column.column_id, 120), h('p.mono', line(column.list_url ?? column.url ?? '', 160)))))),
+		h('ul.warnlist', columns.slice(0, 500).map((column, index) => h('li', boxes[index], h('div.what', line(column.path || column.name, 120), h('p.mono', line(column.url ?? '', 160)), (column.titles ?? []).map((title) => h('p.soft', line(title, 120))))))),
 		field(t('discover.site'), site),
 		yaml ? h('details', h('summary', t('site.yaml')), h('pre', yaml)) : null,
 		h('div.row.end', take),

@@ -1,6 +1,7 @@
 //! The adapters there are, and what the columns of all sites are.
 
 use dibao::adapter::PinState;
+use dibao::desk::Page;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +10,7 @@ use crate::answer::Shown;
 use crate::call::{Call, Route, Routes};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::Problem;
 
 list_query! {
@@ -87,9 +88,9 @@ async fn adapters(call: Call) -> Result<Shown<Vec<AdapterShown>>, Problem> {
 }
 
 async fn registry(call: Call<Nothing, Columns>) -> Result<Shown<Page<ColumnShown>>, Problem> {
-    let asked = call.query.page()?;
+    let paging = call.query.paging();
     let all = call.app.engine.store().targets(call.query.site.as_deref()).await?;
-    Ok(Shown(Page::cut(asked, all, |(site, target)| ColumnShown {
+    Ok(Shown(Page::of(all, &paging, "registry")?.map(|(site, target)| ColumnShown {
         column: target.code.strip_prefix(&format!("{}__", site.code)).unwrap_or(&target.code).to_owned(),
         target: target.code,
         site: site.code,

@@ -3,7 +3,7 @@
 //! Page and attachments come from elsewhere and are hostile: they are only ever saved, under a policy that runs nothing.
 
 use axum::body::Body;
-use dibao::desk::{Department, FoundIds, Paging, SearchHit, SearchQuery};
+use dibao::desk::{Department, FoundIds, Page, Paging, SearchHit, SearchQuery};
 use dibao::model::Article;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::answer::{Done, Download, Shown, Text};
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Page, list_query};
+use crate::paging::list_query;
 use crate::problem::{Code, Problem};
 
 /// An article by its number.
@@ -154,8 +154,7 @@ async fn find<Q, B>(call: &Call<Id, Q, B>) -> Result<Article, Problem> {
 
 async fn search(call: Call<Nothing, Search>) -> Result<Shown<Page<SearchHit>>, Problem> {
     let (query, paging) = call.query.clone().split();
-    let page = call.desk().search(query, paging).await?;
-    Ok(Shown(Page::shown(page, |hit| hit)))
+    Ok(Shown(call.desk().search(query, paging).await?))
 }
 
 async fn search_ids(call: Call<Nothing, Search>) -> Result<Shown<FoundIds>, Problem> {

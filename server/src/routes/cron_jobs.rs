@@ -1,6 +1,7 @@
 //! Schedules in the shapes of S3, under its paths: a job has a message, which its handler `hook:message` is told.
 
 use dibao::Timestamp;
+use dibao::desk::Page;
 use dibao::schedule::{BUILTIN_PREFIX, NewSchedule, Schedule, ScheduleQuery, TARGET_PREFIX, Trigger};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use crate::answer::{Done, Made, Shown, Taken};
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code, Problem};
 
 /// The kind of these jobs.
@@ -126,12 +127,12 @@ fn shown(row: Schedule) -> CronJob {
 }
 
 async fn jobs(call: Call<Nothing, Part>) -> Result<Shown<Page<CronJob>>, Problem> {
-    let asked = call.query.page()?;
+    let paging = call.query.paging();
     let enabled_only = call.query.enabled_only == Some(true);
     let query = ScheduleQuery { enabled_only, limit: MOST, ..ScheduleQuery::default() };
     let mut all = call.app.engine.schedules().list(query).await?;
     all.retain(|row| !row.name.starts_with(TARGET_PREFIX));
-    Ok(Shown(Page::cut(asked, all, shown)))
+    Ok(Shown(Page::of(all, &paging, "cron")?.map(shown)))
 }
 
 async fn show(call: Call<Id>) -> Result<Shown<CronJob>, Problem> {

@@ -1,6 +1,6 @@
 //! Departments, the operator's own.
 
-use dibao::desk::{Department, DepartmentEdit};
+use dibao::desk::{Department, DepartmentEdit, Page};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::answer::{Done, Made, Shown};
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code as Kind, Problem};
 
 list_query! {
@@ -51,7 +51,7 @@ pub fn add(routes: &mut Routes) {
 }
 
 async fn departments(call: Call<Nothing, Departments>) -> Result<Shown<Page<Department>>, Problem> {
-    let asked = call.query.page()?;
+    let paging = call.query.paging();
     let Departments { region, category, q, .. } = &call.query;
     let mut all = call.desk().departments(region.as_deref(), category.as_deref()).await?;
     if let Some(q) = q {
@@ -59,7 +59,7 @@ async fn departments(call: Call<Nothing, Departments>) -> Result<Shown<Page<Depa
             one.full_name.contains(q) || one.short_name.as_deref().is_some_and(|name| name.contains(q))
         });
     }
-    Ok(Shown(Page::cut(asked, all, |one| one)))
+    Ok(Shown(Page::of(all, &paging, "departments")?))
 }
 
 async fn create(call: Call<Nothing, Nothing, Sent<DepartmentEdit>>) -> Result<Made<Department>, Problem> {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dibao::desk::Page;
 use dibao::fetch::ledger::Ledger;
 use dibao::{HostDetail, HostLine};
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use crate::answer::Shown;
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::Problem;
 
 /// A host by its name.
@@ -71,7 +72,7 @@ async fn hosts(call: Call<Nothing, Hosts>) -> Result<Shown<Page<HostLine>>, Prob
     let mut lines = call.app.engine.hosts().await?;
     lines.retain(|line| query.cooling.is_none_or(|cooling| line.cooling_until.is_some() == cooling));
     lines.retain(|line| query.q.as_deref().is_none_or(|q| line.host.contains(&q.to_lowercase())));
-    Ok(Shown(Page::cut(query.page()?, lines, |line| line)))
+    Ok(Shown(Page::of(lines, &query.paging(), "hosts")?))
 }
 
 async fn host(call: Call<Host>) -> Result<Shown<HostDetail>, Problem> {
@@ -80,7 +81,7 @@ async fn host(call: Call<Host>) -> Result<Shown<HostDetail>, Problem> {
 
 async fn ledger(call: Call<Host, Days>) -> Result<Shown<Page<Ledger>>, Problem> {
     let days = call.app.engine.host_ledger(&call.path.host, call.query.days.unwrap_or(30)).await?;
-    Ok(Shown(Page::cut(call.query.page()?, days, |day| day)))
+    Ok(Shown(Page::of(days, &call.query.paging(), "ledger")?))
 }
 
 async fn cool(call: Call<Host, Nothing, Sent<Cool>>) -> Result<Shown<HostDetail>, Problem> {

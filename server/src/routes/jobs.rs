@@ -1,6 +1,6 @@
 //! The queue: lanes, jobs, calling off and trying again.
 
-use dibao::desk::Paging;
+use dibao::desk::Page;
 use dibao::queue::{Job, JobQuery, JobState, LaneState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::answer::Shown;
 use crate::call::{Call, Route, Routes};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code, Problem};
 
 /// A job by its number.
@@ -88,11 +88,11 @@ async fn queue(call: Call) -> Result<Shown<Queue>, Problem> {
 }
 
 async fn jobs(call: Call<Nothing, Jobs>) -> Result<Shown<Page<Job>>, Problem> {
-    let Jobs { state, lane, kind, limit, offset, cursor } = call.query.clone();
+    let paging = call.query.paging();
+    let Jobs { state, lane, kind, .. } = call.query.clone();
     let states = state.iter().flat_map(|text| text.split(',')).filter_map(JobState::named).collect();
     let query = JobQuery { states, lane, kind, ..JobQuery::default() };
-    let page = call.desk().jobs(query, Paging { limit, offset, cursor }).await?;
-    Ok(Shown(Page::shown(page, |job| job)))
+    Ok(Shown(call.desk().jobs(query, paging).await?))
 }
 
 async fn job(call: Call<Id>) -> Result<Shown<Job>, Problem> {

@@ -10,6 +10,7 @@ mod jobs;
 mod numbers;
 mod schedules;
 mod session;
+mod simulate;
 mod sites;
 mod targets;
 mod tokens;
@@ -37,6 +38,7 @@ pub fn list() -> Routes {
     tokens::add(routes.tag("tokens"));
     jobs::add(routes.tag("jobs"));
     schedules::add(routes.tag("schedules"));
+    simulate::add(routes.tag("schedules"));
     cron::add(routes.tag("schedules"));
     cron_jobs::add(routes.tag("cron"));
     hosts::add(routes.tag("hosts"));

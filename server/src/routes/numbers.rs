@@ -1,7 +1,7 @@
 //! Numbers to watch: the dashboard, counts, what fails, the log, and who changed what.
 
 use dibao::desk::{
-    AlertRow, AuditQuery, AuditRow, DayCount, DeptCount, Freshness, LogQuery, LogRow, Overview, Paging,
+    AlertRow, AuditQuery, AuditRow, DayCount, DeptCount, Freshness, LogQuery, LogRow, Overview, Page,
     SiteCount, advice,
 };
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use crate::answer::Shown;
 use crate::call::{Call, Route, Routes};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code, Problem};
 
 list_query! {
@@ -97,12 +97,12 @@ async fn overview(call: Call) -> Result<Shown<Overview>, Problem> {
 
 async fn by_site(call: Call<Nothing, Part>) -> Result<Shown<Page<SiteCount>>, Problem> {
     let rows = call.desk().stats_by_site().await?;
-    Ok(Shown(Page::cut(call.query.page()?, rows, |row| row)))
+    Ok(Shown(Page::of(rows, &call.query.paging(), "by-site")?))
 }
 
 async fn by_dept(call: Call<Nothing, Part>) -> Result<Shown<Page<DeptCount>>, Problem> {
     let rows = call.desk().stats_by_department().await?;
-    Ok(Shown(Page::cut(call.query.page()?, rows, |row| row)))
+    Ok(Shown(Page::of(rows, &call.query.paging(), "by-dept")?))
 }
 
 async fn by_day(call: Call<Nothing, Days>) -> Result<Shown<Vec<DayCount>>, Problem> {
@@ -112,27 +112,29 @@ async fn by_day(call: Call<Nothing, Days>) -> Result<Shown<Vec<DayCount>>, Probl
 
 async fn freshness(call: Call<Nothing, Part>) -> Result<Shown<Page<Freshness>>, Problem> {
     let rows = call.desk().freshness().await?;
-    Ok(Shown(Page::cut(call.query.page()?, rows, |row| row)))
+    Ok(Shown(Page::of(rows, &call.query.paging(), "freshness")?))
 }
 
 async fn alerts(call: Call<Nothing, Part>) -> Result<Shown<Page<AlertShown>>, Problem> {
     let rows = call.desk().alerts().await?;
-    Ok(Shown(Page::cut(call.query.page()?, rows, |alert| {
+    Ok(Shown(Page::of(rows, &call.query.paging(), "alerts")?.map(|alert| {
         let hint = advice(None, alert.error.as_deref().unwrap_or(""));
         AlertShown { alert, advice: hint.code, advice_text: hint.text }
     })))
 }
 
 async fn logs(call: Call<Nothing, Logs>) -> Result<Shown<Page<LogRow>>, Problem> {
-    let Logs { hours, site, target, success, limit, offset, cursor } = call.query.clone();
+    let paging = call.query.paging();
+    let Logs { hours, site, target, success, .. } = call.query.clone();
     let query = LogQuery { hours, site, target, errors_only: success == Some(false) };
-    let page = call.desk().logs(query, Paging { limit, offset, cursor }).await?;
-    Ok(Shown(Page::shown(page, |row| row)))
+    let page = call.desk().logs(query, paging).await?;
+    Ok(Shown(page))
 }
 
 async fn audit(call: Call<Nothing, Audit>) -> Result<Shown<Page<AuditRow>>, Problem> {
-    let Audit { actor, action, subject, limit, offset, cursor } = call.query.clone();
+    let paging = call.query.paging();
+    let Audit { actor, action, subject, .. } = call.query.clone();
     let query = AuditQuery { actor, action, subject };
-    let page = call.desk().audit(query, Paging { limit, offset, cursor }).await?;
-    Ok(Shown(Page::shown(page, |row| row)))
+    let page = call.desk().audit(query, paging).await?;
+    Ok(Shown(page))
 }

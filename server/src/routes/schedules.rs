@@ -1,5 +1,6 @@
 //! Schedules: to look at, make, change, run, and why each is due when it is.
 
+use dibao::desk::Page;
 use dibao::schedule::cron::Lang;
 use dibao::schedule::{
     Misfire, NewSchedule, Overlap, Schedule, ScheduleEdit, ScheduleQuery, TARGET_PREFIX, Trigger,
@@ -14,7 +15,7 @@ use crate::answer::{Done, Made, Shown, Taken};
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code, Problem};
 
 /// Schedules that are looked through for a list.
@@ -175,7 +176,7 @@ pub fn add(routes: &mut Routes) {
 }
 
 async fn schedules(call: Call<Nothing, Schedules>) -> Result<Shown<Page<Schedule>>, Problem> {
-    let asked = call.query.page()?;
+    let paging = call.query.paging();
     let Schedules { q, kind, enabled, .. } = call.query;
     let query =
         ScheduleQuery { kind, enabled_only: enabled == Some(true), limit: MOST, ..ScheduleQuery::default() };
@@ -184,11 +185,11 @@ async fn schedules(call: Call<Nothing, Schedules>) -> Result<Shown<Page<Schedule
     if let Some(q) = q {
         all.retain(|one| one.name.contains(&q) || one.title.contains(&q));
     }
-    Ok(Shown(Page::cut(asked, all, |one| one)))
+    Ok(Shown(Page::of(all, &paging, "schedules")?))
 }
 
 async fn coming(call: Call<Nothing, Coming>) -> Result<Shown<Page<Schedule>>, Problem> {
-    let asked = call.query.page()?;
+    let paging = call.query.paging();
     let Coming { site, within_sec, .. } = call.query;
     let within = i64::try_from(within_sec.unwrap_or(86_400)).unwrap_or(86_400) * 1_000;
     let due_before = Some(Timestamp(crate::auth::now_ms().saturating_add(within)));
@@ -196,7 +197,7 @@ async fn coming(call: Call<Nothing, Coming>) -> Result<Shown<Page<Schedule>>, Pr
     let query =
         ScheduleQuery { prefix, enabled_only: true, due_before, limit: MOST, ..ScheduleQuery::default() };
     let all = call.app.engine.schedules().list(query).await?;
-    Ok(Shown(Page::cut(asked, all, |one| one)))
+    Ok(Shown(Page::of(all, &paging, "coming")?))
 }
 
 async fn show(call: Call<Name>) -> Result<Shown<Schedule>, Problem> {

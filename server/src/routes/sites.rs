@@ -1,7 +1,7 @@
 //! Sites: to look at, make, change, switch, remove.
 
 use dibao::config::{export_site, parse_site};
-use dibao::desk::SiteRow;
+use dibao::desk::{Page, SiteRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::answer::{Done, Made, Shown};
 use crate::call::{Call, Route, Routes, Sent, SiteChange, SiteText};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code as Kind, Problem};
 
 /// A site or target by its code.
@@ -110,7 +110,6 @@ impl From<SiteRow> for SiteShown {
 }
 
 async fn sites(call: Call<Nothing, Sites>) -> Result<Shown<Page<SiteShown>>, Problem> {
-    let asked = call.query.page()?;
     let mut all = call.desk().sites().await?;
     all.retain(|row| call.query.enabled.is_none_or(|enabled| row.site.enabled == enabled));
     if let Some(q) = &call.query.q {
@@ -120,7 +119,7 @@ async fn sites(call: Call<Nothing, Sites>) -> Result<Shown<Page<SiteShown>>, Pro
         };
         all.retain(|row| site(row).iter().any(|text| text.contains(&q)));
     }
-    Ok(Shown(Page::cut(asked, all, SiteShown::from)))
+    Ok(Shown(Page::of(all, &call.query.paging(), "sites")?.map(SiteShown::from)))
 }
 
 async fn site(call: Call<Code>) -> Result<Shown<SiteShown>, Problem> {

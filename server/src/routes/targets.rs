@@ -1,11 +1,11 @@
 //! Targets: to look at, make, change, switch, remove, run, and how their pages are read.
 
-use dibao::Timestamp;
+use std::time::Duration;
+
 use dibao::crawl::{PreviewRow, Reread};
-use dibao::desk::{
-    BulkOutcome, Department, Paging, ParserView, RunAsk, TargetHealth, TargetQuery, TargetRow,
-};
+use dibao::desk::{BulkOutcome, Department, Page, ParserView, RunAsk, TargetHealth, TargetQuery, TargetRow};
 use dibao::model::{Published, RequestLog};
+use dibao::{SurveyOptions, Timestamp, Walked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ use crate::answer::{Done, Made, Shown, Taken};
 use crate::call::{Call, Perhaps, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code as Kind, Problem};
 
 list_query! {
@@ -200,24 +200,35 @@ pub struct Discover {
     /// Any page of it.
     #[schemars(length(min = 1, max = 2000))]
     url: String,
-    /// The adapter that knows its platform.
-    #[serde(default = "usual")]
+    /// The adapter that knows its platform; `yaml-css`: look at its pages at once. Null: the platform is tried first, then the pages.
+    #[serde(default)]
     #[schemars(length(min = 1, max = 100))]
-    adapter: String,
-}
-
-fn usual() -> String {
-    "gkmlpt".to_owned()
+    adapter: Option<String>,
+    /// Pages that are looked at, at most; 20 when nothing is said: they are asked for politely, and the answer waits.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 500))]
+    pages: Option<u32>,
+    /// Steps from that page, at most; 3 when nothing is said.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 10))]
+    depth: Option<u32>,
 }
 
 /// What was found.
 #[derive(Serialize, JsonSchema)]
 pub struct Found {
-    /// Its columns.
+    /// Its columns: `column` is what makes a target of one.
     columns: Vec<Value>,
     /// A site file of those that list documents.
     yaml: String,
+    /// How its pages were gone through, where no adapter could name its columns.
+    walked: Option<Walked>,
 }
+
+/// Pages of a site that are looked at while somebody waits.
+const LOOKED_AT: u32 = 20;
+/// Below what a route that asks a site may take.
+const SURVEYED: Duration = Duration::from_secs(120);
 
 pub fn add(routes: &mut Routes) {
     use Scope::{Admin, Read, Run};
@@ -308,10 +319,11 @@ impl From<TargetRow> for TargetShown {
 }
 
 async fn targets(call: Call<Nothing, Targets>) -> Result<Shown<Page<TargetShown>>, Problem> {
-    let Targets { site, dept, q, enabled, limit, offset, cursor } = call.query.clone();
+    let paging = call.query.paging();
+    let Targets { site, dept, q, enabled, .. } = call.query.clone();
     let query = TargetQuery { site, department: dept, q, enabled };
-    let page = call.desk().targets(query, Paging { limit, offset, cursor }).await?;
-    Ok(Shown(Page::shown(page, TargetShown::from)))
+    let page = call.desk().targets(query, paging).await?;
+    Ok(Shown(page.map(TargetShown::from)))
 }
 
 async fn target(call: Call<Code>) -> Result<Shown<TargetWhole>, Problem> {
@@ -418,11 +430,19 @@ async fn preview(call: Call<Code, Nothing, Sent<Try>>) -> Result<Shown<Tried>, P
 }
 
 async fn discover(call: Call<Nothing, Nothing, Sent<Discover>>) -> Result<Shown<Found>, Problem> {
-    let Discover { url, adapter } = &call.body.0;
+    let Discover { url, adapter, pages, depth } = &call.body.0;
     let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.ok_or_else(|| Problem::invalid("url", "is no web address; write https://…"))?;
-    let found = call.app.engine.discover(adapter, &url).await?;
+    let usual = SurveyOptions::default();
+    let options = SurveyOptions {
+        pages: pages.unwrap_or(LOOKED_AT),
+        depth: depth.unwrap_or(usual.depth),
+        // What was found by then is worth more than an answer that it took too long.
+        within: Some(SURVEYED),
+    };
+    let found = call.app.engine.find_columns(adapter.as_deref(), &url, options).await?;
     let (site, targets) = found.site.into_rows().map_err(Problem::from)?;
     let columns = found.columns.iter().map(|column| json!(column)).collect();
-    Ok(Shown(Found { columns, yaml: dibao::config::export_site(&site, &targets) }))
+    let yaml = dibao::config::export_site(&site, &targets);
+    Ok(Shown(Found { columns, yaml, walked: found.walked }))
 }

@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use dibao::desk::{NewToken, Scope as Grants, TokenRow};
+use dibao::desk::{NewToken, Page, Scope, TokenRow};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::answer::{Made, Shown};
 use crate::call::{Call, Route, Routes, Sent};
-use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::{Listed, Page, list_query};
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code, Problem};
 
 list_query! {
@@ -26,7 +25,7 @@ pub struct New {
     #[schemars(length(min = 1, max = 200))]
     name: String,
     /// What it may do.
-    scope: Grants,
+    scope: Scope,
     /// It ends after so many days; never, when nothing is said.
     #[schemars(range(min = 1, max = 3660))]
     days: Option<u32>,
@@ -57,7 +56,7 @@ pub fn add(routes: &mut Routes) {
 
 async fn tokens(call: Call<Nothing, Part>) -> Result<Shown<Page<TokenRow>>, Problem> {
     let rows = call.desk().tokens().await?;
-    Ok(Shown(Page::cut(call.query.page()?, rows, |row| row)))
+    Ok(Shown(Page::of(rows, &call.query.paging(), "tokens")?))
 }
 
 async fn create(call: Call<Nothing, Nothing, Sent<New>>) -> Result<Made<NewToken>, Problem> {

@@ -2,6 +2,7 @@
 
 mod bed;
 mod guard;
+mod look;
 mod operate;
 mod rights;
 mod serving;
