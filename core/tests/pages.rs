@@ -3,6 +3,9 @@
 //! `pages/<family>.html` is the page, `.json` the fields that must hold, `.txt` the text. No page is of a real site; each has the markup
 //! that its content system or kind of site writes.
 
+#[path = "pages/fields.rs"]
+mod fields;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

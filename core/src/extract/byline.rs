@@ -4,6 +4,7 @@
 //! are kept as they are: they say that the site itself is the source.
 
 use super::generic::outline::{Outline, Tag, push_folded};
+use super::generic::trim::bare;
 use super::generic::words::Marks;
 use super::headline::fold;
 use super::meta::Head;
@@ -63,6 +64,13 @@ const AUTHOR_LABELS: [&str; 12] = [
     "文：",
     "作者/",
 ];
+
+/// Names of authors that the head gives: a line that says no more than one of them is a byline.
+pub(crate) fn known(head: &Head<'_>) -> Vec<String> {
+    let linked = head.linked.author.as_deref().unwrap_or_default().split(['、', ',', '，']);
+    let metas = AUTHOR_METAS.iter().filter_map(|name| head.meta(&[name])).map(|(_, value)| value);
+    linked.chain(metas).map(bare).filter(|name| (2..60).contains(&name.chars().count())).collect()
+}
 
 /// All candidates for the source, best first.
 pub(crate) fn sources(

@@ -54,7 +54,14 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
             {
                 Decoded { text: Cow::Borrowed(text), encoding: UTF_8.name(), replaced: 0 }
             }
+            Err(_) if is_nearly_utf8(bytes) => read(bytes, UTF_8),
             _ => read(bytes, encoding),
+        },
+        // Pages that name the old default and are something else: their bytes know better.
+        Some(encoding) if encoding == WINDOWS_1252 => match std::str::from_utf8(bytes) {
+            Ok(text) => Decoded { text: Cow::Borrowed(text), encoding: UTF_8.name(), replaced: 0 },
+            Err(_) if is_nearly_utf8(bytes) => read(bytes, UTF_8),
+            Err(_) => read(bytes, encoding),
         },
         Some(encoding) => read(bytes, encoding),
         None => match std::str::from_utf8(bytes) {
@@ -77,6 +84,20 @@ fn doubtful_utf8(bytes: &[u8]) -> Decoded<'_> {
         }
     }
     as_utf8
+}
+
+/// UTF-8 with a few stray bytes. Another encoding read as UTF-8 hardly ever has three bytes in a row that make a character.
+fn is_nearly_utf8(bytes: &[u8]) -> bool {
+    let part = &bytes[..bytes.len().min(DETECT_WITHIN)];
+    let (mut good, mut bad) = (0usize, 0usize);
+    for chunk in part.utf8_chunks() {
+        good += chunk.valid().chars().filter(|c| c.len_utf8() == 3).count();
+        bad += usize::from(!chunk.invalid().is_empty());
+        if bad * 20 > good + 400 {
+            return false;
+        }
+    }
+    good >= SURELY_UTF8 && bad * 20 <= good
 }
 
 fn undeclared(bytes: &[u8]) -> Decoded<'_> {
@@ -247,6 +268,46 @@ mod tests {
     }
 
     #[test]
+    fn the_first_of_mark_header_page_and_bytes_decides() {
+        let utf8 = |head: &str| format!("{head}<p>{CHINESE}</p>").into_bytes();
+        let gbk = |head: &str| gb(&format!("{head}<p>{CHINESE}</p>"));
+        let marked = |head: &str| [b"\xef\xbb\xbf".to_vec(), utf8(head)].concat();
+        for (name, bytes, header, expected) in [
+            ("a mark before the header", marked(""), Some("text/html; charset=gbk"), "UTF-8"),
+            ("a mark before the page", marked("<meta charset=big5>"), None, "UTF-8"),
+            (
+                "the header before the page",
+                gbk("<meta charset=utf-8>"),
+                Some("text/html; charset=gbk"),
+                "gb18030",
+            ),
+            (
+                "the header before the page",
+                gbk("<meta charset=big5>"),
+                Some("text/html;charset=GB2312"),
+                "gb18030",
+            ),
+            ("a useless header", gbk("<meta charset=gbk>"), Some("text/html; charset=none"), "gb18030"),
+            ("an empty header", gbk("<meta charset=gbk>"), Some(""), "gb18030"),
+            ("the page before the bytes", gbk("<meta charset=gb2312>"), None, "gb18030"),
+            ("bytes that prove the page wrong", utf8("<meta charset=gb2312>"), None, "UTF-8"),
+            ("bytes that prove the header wrong", utf8(""), Some("text/html; charset=gb2312"), "UTF-8"),
+            ("the old default in the page", utf8("<meta charset=iso-8859-1>"), None, "UTF-8"),
+            ("nothing but the bytes", gbk(""), None, "gb18030"),
+            ("nothing but the bytes", utf8(""), None, "UTF-8"),
+        ] {
+            let decoded = decode(&bytes, header);
+            assert_eq!((decoded.encoding, decoded.replaced), (expected, 0), "{name}");
+            assert!(decoded.text.contains(CHINESE), "{name}");
+        }
+        // What the old default says stays readable where it is true.
+        assert_eq!(
+            decode(b"<meta charset=iso-8859-1><p>caf\xe9", None).text,
+            "<meta charset=iso-8859-1><p>café"
+        );
+    }
+
+    #[test]
     fn big5_is_read_by_declaration_and_by_detection() {
         let text = "行政院公報資訊網提供法規命令及行政規則之查詢，並公告相關會議紀錄與統計資料。".repeat(4);
         let bytes = BIG5.encode(&text).0.into_owned();
@@ -269,7 +330,13 @@ mod tests {
     fn stray_bytes_lose_only_themselves() {
         let mut bytes = CHINESE.as_bytes().to_vec();
         bytes.insert(6, 0xff);
-        for content_type in [None, Some("text/html; charset=utf-8")] {
+        for content_type in [
+            None,
+            Some("text/html; charset=utf-8"),
+            Some("text/html; charset=gb2312"),
+            Some("text/html; charset=big5"),
+            Some("text/html; charset=iso-8859-1"),
+        ] {
             let decoded = decode(&bytes, content_type);
             assert_eq!((decoded.encoding, decoded.replaced), ("UTF-8", 1));
             assert_eq!(decoded.text.replace('\u{fffd}', ""), CHINESE);

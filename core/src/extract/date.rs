@@ -115,6 +115,9 @@ fn date(reader: &mut Reader<'_>) -> Option<(NaiveDate, Option<Clock>)> {
         };
         return Some((date, time));
     }
+    if digits.len() <= 2 {
+        return day_first(reader, digits.parse().ok()?);
+    }
     if digits.len() != 4 {
         return None;
     }
@@ -139,6 +142,24 @@ fn date(reader: &mut Reader<'_>) -> Option<(NaiveDate, Option<Clock>)> {
         reader.at = before;
     }
     Some((NaiveDate::from_ymd_opt(year, month, day)?, None))
+}
+
+/// `10.04.2026`: with dots the day comes first wherever it is written so. With slashes it depends on the country, and only a day above twelve tells.
+fn day_first(reader: &mut Reader<'_>, first: u32) -> Option<(NaiveDate, Option<Clock>)> {
+    let separator = reader.one_of("./")?;
+    let second = reader.number(2)?;
+    reader.one_of(&separator.to_string())?;
+    let year = reader.digits();
+    if year.len() != 4 {
+        return None;
+    }
+    let (month, day) = match separator {
+        '.' => (second, first),
+        _ if first > 12 => (second, first),
+        _ if second > 12 => (first, second),
+        _ => return None,
+    };
+    Some((NaiveDate::from_ymd_opt(year.parse().ok()?, month, day)?, None))
 }
 
 /// `2026 04/10 09:38`: year, day and time in elements of their own. Without the time it may be anything.

@@ -125,10 +125,14 @@ fn announced(text: &[char], at: usize, floor: usize) -> Option<(DocNo, usize)> {
         return None;
     }
     let (year, mut next) = year(text, at)?;
-    if text.get(next) != Some(&'年') || text.get(next + 1) != Some(&'第') {
+    if text.get(next) != Some(&'年') {
         return None;
     }
-    next = spaces(text, next + 2);
+    next = spaces(text, next + 1);
+    if text.get(next) != Some(&'第') {
+        return None;
+    }
+    next = spaces(text, next + 1);
     let (serial, end) = number(text, next)?;
     next = spaces(text, end);
     if text.get(next) != Some(&'号') {
@@ -162,7 +166,12 @@ fn order(text: &[char], at: usize, floor: usize) -> Option<(DocNo, usize)> {
     }
     let mut mark = issuer(text, spaces_back(text, at, floor), floor)?;
     let mut end = next + 1;
-    if mark.ends_with('令') {
+    let announces =
+        |mark: &str| mark.chars().count() >= 5 && (mark.ends_with("公告") || mark.ends_with("通告"));
+    if mark.ends_with('令') || announces(&mark) {
+    } else if (starts(text, end, "公告") || starts(text, end, "通告")) && mark.chars().count() >= 3 {
+        mark.extend(&text[end..end + 2]);
+        end += 2;
     } else if text.get(end) == Some(&'令') {
         mark.push('令');
         end += 1;
@@ -312,6 +321,17 @@ mod tests {
             ("中华人民共和国国务院令 第 763 号", &["中华人民共和国国务院令||763"]),
             ("中华人民共和国主席令第六十七号", &["中华人民共和国主席令||67"]),
             ("国家税务总局第12号令", &["国家税务总局令||12"]),
+            ("海关总署公告第12号", &["海关总署公告||12"]),
+            ("海关总署第12号公告", &["海关总署公告||12"]),
+            ("本公告第3号", &[]),
+            ("商务部令2024年第5号", &["商务部令|2024|5"]),
+            ("商务部 2024年 第5号令", &["商务部令|2024|5"]),
+            ("国家发展改革委 财政部令第 15 号", &["财政部令||15"]),
+            (
+                "财社〔2024〕5号　民发［２０２４］６号 人社部发﹝2024﹞7号",
+                &["财社|2024|5", "民发|2024|6", "人社部发|2024|7"],
+            ),
+            ("国发明电〔2024〕1号", &["国发明电|2024|1"]),
             ("财政部 税务总局公告2024年第5号", &["税务总局公告|2024|5"]),
             ("2024年第5号公告", &["公告|2024|5"]),
             ("国办发〔2024〕5号、财税〔2024〕6号", &["国办发|2024|5", "财税|2024|6"]),

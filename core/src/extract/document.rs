@@ -11,7 +11,7 @@ use super::headline::fold;
 use super::meta::Head;
 use super::page::PageArticle;
 use super::value::Value;
-use super::when::Calendar;
+use super::when::{Calendar, signature};
 use crate::model::Published;
 
 /// The document behind a page.
@@ -58,7 +58,7 @@ enum Label {
     Other,
 }
 
-const LABELS: [(&str, Label); 40] = [
+const LABELS: [(&str, Label); 46] = [
     ("发文字号", Label::DocNo),
     ("发文文号", Label::DocNo),
     ("文件编号", Label::DocNo),
@@ -85,10 +85,16 @@ const LABELS: [(&str, Label); 40] = [
     ("公开形式", Label::Open),
     ("成文日期", Label::Written),
     ("成文时间", Label::Written),
+    ("发文时间", Label::Written),
+    ("制发日期", Label::Written),
     ("生成日期", Label::Written),
     ("发文日期", Label::Written),
     ("印发日期", Label::Written),
     ("有效性", Label::Validity),
+    ("文件有效性", Label::Validity),
+    ("效力状态", Label::Validity),
+    ("时效状态", Label::Validity),
+    ("文件时效", Label::Validity),
     ("时效性", Label::Validity),
     ("时效", Label::Validity),
     ("文件状态", Label::Validity),
@@ -162,6 +168,7 @@ pub(crate) fn read(
         set(&mut found, label, "meta", value, 0, calendar);
     }
     head_of_text(&mut found, article);
+    signed(&mut found, signature(outline, span), calendar);
     validity(&mut found, article);
     found
 }
@@ -185,13 +192,16 @@ fn label_of(text: &str) -> Option<(Label, &'static str, String)> {
         if !matched {
             continue;
         }
-        let rest = rest.as_str().trim_start_matches(|c: char| c.is_whitespace() || c == '】' || c == ']');
+        let rest = rest.as_str().trim_start();
+        // `【索引号】000014349/2026-1`
+        let bracketed = rest.strip_prefix(['】', ']', '〕']);
+        let rest = bracketed.unwrap_or(rest).trim_start();
         // Without a colon only a cell that holds nothing else is a label.
         if let Some(value) = rest.strip_prefix(['：', ':']) {
             return Some((label, name, value.trim().to_owned()));
         }
-        if rest.is_empty() {
-            return Some((label, name, String::new()));
+        if rest.is_empty() || bracketed.is_some() {
+            return Some((label, name, rest.trim_end().to_owned()));
         }
     }
     None
@@ -245,11 +255,14 @@ fn set(found: &mut Found, label: Label, name: &str, value: &str, el: u32, calend
 }
 
 fn state(text: &str) -> &'static str {
-    if ["失效", "废止", "无效", "停止执行"].iter().any(|word| text.contains(word)) && !text.contains("未失效")
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&["未失效", "未废止", "继续有效", "现行有效"]) {
+        "valid"
+    } else if has(&["部分失效", "部分废止", "部分有效", "部分条款", "修改", "修订", "修正"])
     {
-        "invalid"
-    } else if ["修改", "修订", "部分"].iter().any(|word| text.contains(word)) {
         "revised"
+    } else if has(&["失效", "废止", "无效", "停止执行", "作废"]) || text == "否" {
+        "invalid"
     } else {
         "valid"
     }
@@ -279,6 +292,18 @@ fn head_of_text(found: &mut Found, article: &PageArticle) {
     }
 }
 
+/// The day under the text, where no label says when it was written: offices sign so.
+fn signed(found: &mut Found, lines: Vec<String>, calendar: Calendar) {
+    if found.document.written.is_some() {
+        return;
+    }
+    let read = |line: String| calendar.read(&line).map(|written| (line, written));
+    if let Some((line, written)) = lines.into_iter().find_map(read) {
+        found.document.written = Some(written);
+        found.proofs.push(("written", Value::new(fold(&line), "page", "day under the text", 0.6)));
+    }
+}
+
 /// Whether the words before a number are those of an issuer, and not a title that ends with a number.
 fn names_an_issuer(words: &str) -> bool {
     !words.is_empty() && words.chars().count() <= 24 && !is_a_title(words)
@@ -294,25 +319,9 @@ fn validity(found: &mut Found, article: &PageArticle) {
     if found.document.validity.is_some() {
         return;
     }
-    let title = article.title.as_deref().unwrap_or_default();
-    let said = [
-        "（已失效）",
-        "(已失效)",
-        "【失效】",
-        "[失效]",
-        "（失效）",
-        "(失效)",
-        "（已废止）",
-        "(已废止)",
-        "（废止）",
-        "【已废止】",
-    ];
-    let in_title = said.iter().any(|word| title.contains(word));
+    let in_title = stamped(article.title.as_deref().unwrap_or_default());
     let head: String = article.text.chars().take(200).collect();
-    let in_text =
-        ["本文件已失效", "该文件已失效", "本文件已废止", "该文件已废止", "此文件已失效", "此文件已废止"]
-            .iter()
-            .any(|word| head.contains(word));
+    let in_text = head.split(['。', '\n', '；']).any(speaks_of_itself);
     if in_title || in_text {
         found.document.validity = Some("invalid".to_owned());
         let rule = if in_title { "words in the title" } else { "words at the head of the text" };
@@ -320,9 +329,76 @@ fn validity(found: &mut Found, article: &PageArticle) {
     }
 }
 
+/// `（已失效）`, `【废止】`: a word alone in brackets of any kind.
+fn stamped(title: &str) -> bool {
+    title.match_indices(['失', '废']).any(|(at, _)| {
+        let behind = title[at..].strip_prefix("失效").or_else(|| title[at..].strip_prefix("废止"));
+        let before = title[..at].trim_end_matches(['已', '经', '文', '件', '全', '此', '本', ' ']);
+        behind
+            .is_some_and(|behind| behind.trim_start().starts_with(|c: char| "）)】]〕］〉>」﹞".contains(c)))
+            && before.ends_with(|c: char| "（(【[〔［〈<「﹝".contains(c))
+    })
+}
+
+/// `本文件已于2025年1月1日废止`; what a document says of others is no word about itself.
+fn speaks_of_itself(sentence: &str) -> bool {
+    ["本文件", "该文件", "此文件", "此件", "本规范性文件", "该规范性文件"].iter().any(|name| {
+        sentence.split_once(name).is_some_and(|(_, rest)| {
+            let rest: String = rest.chars().take(30).collect();
+            rest.find('已').is_some_and(|at| {
+                let rest = &rest[at..];
+                (rest.contains("失效") || rest.contains("废止")) && !rest.contains('《')
+            })
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::names_an_issuer;
+    use super::{names_an_issuer, speaks_of_itself, stamped, state};
+
+    #[test]
+    fn validity_is_read_from_its_label_the_title_and_the_text() {
+        for (said, expected) in [
+            ("有效", "valid"),
+            ("现行有效", "valid"),
+            ("是", "valid"),
+            ("尚未失效", "valid"),
+            ("失效", "invalid"),
+            ("已失效", "invalid"),
+            ("废止", "invalid"),
+            ("全文废止", "invalid"),
+            ("无效", "invalid"),
+            ("否", "invalid"),
+            ("已修改", "revised"),
+            ("部分失效", "revised"),
+            ("部分条款废止", "revised"),
+        ] {
+            assert_eq!(state(said), expected, "{said}");
+        }
+        for (title, expected) in [
+            ("示例管理办法（已失效）", true),
+            ("示例管理办法(失效)", true),
+            ("【已废止】示例管理办法", true),
+            ("示例管理办法［全文废止］", true),
+            ("〔失效〕示例管理办法", true),
+            ("关于宣布失效一批文件的通知", false),
+            ("关于废止（修改）部分文件的决定", false),
+            ("示例管理办法（修订）", false),
+        ] {
+            assert_eq!(stamped(title), expected, "{title}");
+        }
+        for (sentence, expected) in [
+            ("本文件已失效", true),
+            ("（此件已于2025年1月1日废止）", true),
+            ("该规范性文件已被某府〔2025〕1号废止", true),
+            ("本办法自印发之日起施行，原办法同时废止", false),
+            ("本文件自2030年1月1日起失效", false),
+            ("本文件印发后，已《示例办法》同时废止", false),
+        ] {
+            assert_eq!(speaks_of_itself(sentence), expected, "{sentence}");
+        }
+    }
 
     #[test]
     fn a_title_that_ends_with_a_number_is_no_document_number() {

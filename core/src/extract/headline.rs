@@ -49,7 +49,12 @@ pub(crate) fn titles(
         }
     }
     let headings = headings(outline);
-    let shared = shared(&head.title, &own, &headings);
+    let social: Vec<String> = ["og:title", "twitter:title"]
+        .iter()
+        .filter_map(|name| head.meta(&[name]).map(|(_, value)| bare(&cut(value))))
+        .chain(head.linked.headline.as_deref().map(|value| bare(&cut(value))))
+        .collect();
+    let shared = shared(&head.title, &own, &headings, &social);
     // A `<title>` that only names the column says less than the heading of the page.
     let thin = size_of(&own).len < 18.0;
     if thin && shared.as_ref().is_none_or(|shared| size_of(&shared.text).len < 18.0) {
@@ -151,7 +156,7 @@ fn headings(outline: &Outline<'_>) -> Vec<Heading> {
 }
 
 /// The heading that says what `<title>` says.
-fn shared(title: &str, own: &str, headings: &[Heading]) -> Option<Value> {
+fn shared(title: &str, own: &str, headings: &[Heading], social: &[String]) -> Option<Value> {
     let whole: Vec<char> = bare(title).chars().take(LONGEST).collect();
     let own_bare: Vec<char> = bare(own).chars().take(LONGEST).collect();
     if whole.is_empty() {
@@ -180,7 +185,9 @@ fn shared(title: &str, own: &str, headings: &[Heading]) -> Option<Value> {
                 2 => 1.1,
                 6 => 0.95,
                 _ => 1.0,
-            };
+            }
+            // What the page tells others to call it; `<title>` may go on with a second line.
+            * if length >= 6 && social.contains(&bare(&heading.text)) { 2.5 } else { 1.0 };
         if best.is_none_or(|(known, ..)| worth > known) {
             best = Some((worth, heading, with_own));
         }

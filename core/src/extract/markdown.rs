@@ -40,6 +40,11 @@ pub(crate) fn markdown(outline: &Outline<'_>, region: &Candidate, base: Option<&
     out
 }
 
+/// An address inside of round brackets.
+fn target(url: &Url) -> String {
+    url.as_str().replace('(', "%28").replace(')', "%29")
+}
+
 struct Markdown<'o, 'a> {
     outline: &'o Outline<'a>,
     base: Option<&'o Url>,
@@ -123,7 +128,7 @@ impl Hear for Markdown<'_, '_> {
                 let href = element
                     .and_then(|e| e.attr("href"))
                     .and_then(|href| resolve(self.base, href))
-                    .map(|url| url.to_string());
+                    .map(|url| target(&url));
                 self.flush();
                 self.links.push((self.out.len(), href));
             }
@@ -134,7 +139,7 @@ impl Hear for Markdown<'_, '_> {
                         .and_then(|e| e.attr("alt"))
                         .unwrap_or_default()
                         .replace(['[', ']', '\n'], " ");
-                    self.out.push_str(&format!("![{}]({url})", alt.trim()));
+                    self.out.push_str(&format!("![{}]({})", alt.trim(), target(&url)));
                 }
             }
             Tag::Pre => {
@@ -162,6 +167,10 @@ impl Hear for Markdown<'_, '_> {
         }
         let mut folded = String::new();
         super::generic::outline::push_folded(&mut folded, leaf.text);
+        // At the beginning of a line these would be a heading or a quote.
+        if folded.starts_with(['#', '>']) && (self.out.is_empty() || self.out.ends_with('\n')) {
+            self.out.push('\\');
+        }
         for c in folded.chars() {
             if matches!(c, '*' | '_' | '`' | '[' | ']' | '\\' | '<') || (c == '|' && self.cell.is_some()) {
                 self.out.push('\\');

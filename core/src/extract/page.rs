@@ -14,7 +14,7 @@ use super::byline;
 use super::charset;
 use super::document::{self, Document};
 use super::dom::{Budget, Doc};
-use super::generic::{self, Choice, outline::Outline, render, trim};
+use super::generic::{self, Choice, lead, outline::Outline, render, trim};
 use super::headline;
 use super::markdown;
 use super::meta::Head;
@@ -179,7 +179,8 @@ pub(crate) fn read(doc: &Doc, source: &str, url: &str, options: &Options) -> Pag
         let best = &mut choice.candidates[choice.best];
         let span =
             (best.ranges.first().map_or(0, |range| range.0), best.ranges.last().map_or(0, |range| range.1));
-        trim::trim(&outline, best, title.as_deref().unwrap_or_default());
+        lead::add(&outline, best, heading);
+        trim::trim(&outline, best, title.as_deref().unwrap_or_default(), &byline::known(&head));
         span
     });
     reader.out.title = title;
@@ -208,6 +209,12 @@ pub(crate) fn read(doc: &Doc, source: &str, url: &str, options: &Options) -> Pag
         reader.out.kind = PageKind::List;
         (reader.out.text, reader.out.markdown, reader.out.html) = Default::default();
         reader.out.provenance.remove("content");
+    }
+    // A line of a list speaks of what it leads to.
+    let lines = |proof: &Proof| proof.engine == "page";
+    if reader.out.kind == PageKind::List && reader.out.provenance.get("published").is_some_and(lines) {
+        reader.out.published = None;
+        reader.out.provenance.remove("published");
     }
     let document = document::read(&head, &outline, span, &reader.out, calendar);
     reader.document(document);

@@ -5,6 +5,7 @@
 
 use super::generic::judge::Candidate;
 use super::generic::outline::Outline;
+use super::generic::words::Marks;
 use super::page::{PageArticle, PageKind};
 
 /// A text with fewer characters may be a line beside links.
@@ -20,11 +21,13 @@ pub(crate) fn kind(
     images: u32,
     files: usize,
 ) -> PageKind {
-    let (mut len, mut link, mut marks) = (0.0f64, 0.0f64, 0u32);
+    let (mut len, mut link, mut marks, mut ends, mut links) = (0.0f64, 0.0f64, 0u32, 0u32, 0u32);
     for leaf in best.ranges.iter().flat_map(|(from, to)| &outline.leaves[*from as usize..*to as usize]) {
         len += f64::from(leaf.size.len);
         link += if leaf.link { f64::from(leaf.size.len) } else { 0.0 };
         marks += leaf.size.commas + leaf.size.ends;
+        ends += leaf.size.ends;
+        links += u32::from(leaf.link);
     }
     let lines = text.lines().count() as u32;
     if len == 0.0 {
@@ -32,6 +35,11 @@ pub(crate) fn kind(
     }
     // Titles under each other: nearly all of it leads elsewhere, and no line is a sentence.
     if link / len > 0.7 && marks < lines * 2 && lines >= 5 && files * 2 < lines as usize {
+        return PageKind::List;
+    }
+    // The same with columns: replies, views, the last activity.
+    let named = best.roots.iter().any(|root| outline.el(*root).marks.has(Marks::BODY));
+    if !named && link / len > 0.45 && links >= 6 && ends * 4 < lines && files * 2 < lines as usize {
         return PageKind::List;
     }
     PageKind::Article

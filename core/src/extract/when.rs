@@ -93,6 +93,20 @@ const MODIFIED: [&str; 8] = [
 const BEFORE: usize = 6;
 const BEHIND: usize = 14;
 const AFTER: usize = 10;
+/// Labels that stand in cells of their own, without a colon.
+const LABELS: [&str; 9] = [
+    "发布日期",
+    "发布时间",
+    "公开日期",
+    "成文日期",
+    "成文时间",
+    "发文日期",
+    "印发日期",
+    "生成日期",
+    "制发日期",
+];
+/// What stands there is often a comment's or another article's, and adds nothing to a day that is known.
+const BEHIND_TEXT: &str = "line behind the text";
 
 /// All candidates for the publication, best first.
 pub(crate) fn published(
@@ -153,7 +167,7 @@ pub(crate) fn published(
 }
 
 /// Lines at the end of the text that are a day and nothing else: offices sign so.
-fn signature(outline: &Outline<'_>, body: Option<(u32, u32)>) -> Vec<String> {
+pub(crate) fn signature(outline: &Outline<'_>, body: Option<(u32, u32)>) -> Vec<String> {
     let Some((from, to)) = body else { return Vec::new() };
     let lines = spots(outline, to.saturating_sub(8).max(from), to, 8);
     let bare = |text: &str| {
@@ -177,6 +191,7 @@ fn order(found: &mut [Dated]) {
             other.published.date == day
                 && other.published.precision != Precision::Day
                 && other.value.confidence >= 0.6
+                && other.value.rule != BEHIND_TEXT
         })
     {
         found[..=at].rotate_right(1);
@@ -219,7 +234,10 @@ fn around(
     let mut found: Vec<(f64, Dated)> = Vec::new();
     let mut look = |spots: Vec<Spot>, base: f64, step: f64| {
         for (distance, spot) in spots.into_iter().enumerate() {
-            if let Some((worth, dated)) = weigh(&spot, calendar) {
+            if let Some((worth, mut dated)) = weigh(&spot, calendar) {
+                if body.is_some_and(|(_, to)| outline.el(spot.el).from >= to) {
+                    dated.value.rule = BEHIND_TEXT.to_owned();
+                }
                 found.push((worth + base - step * distance as f64, dated));
             }
         }
@@ -323,8 +341,11 @@ fn spots(outline: &Outline<'_>, from: u32, to: u32, most: usize) -> Vec<Spot> {
     // A label may be a cell of its own: `发布日期：` | `2026-04-10`.
     for at in 1..out.len() {
         let label = out[at - 1].text.trim_end();
+        let bare: String = label.chars().filter(|c| !c.is_whitespace()).collect();
         if label.ends_with(['：', ':']) && out[at - 1].tokens <= 8 {
             out[at].text = format!("{label}{}", out[at].text);
+        } else if LABELS.contains(&bare.as_str()) {
+            out[at].text = format!("{bare}：{}", out[at].text);
         }
     }
     // A day and its time may stand in blocks of their own: `2026` `04/10` `09:38`.
@@ -401,7 +422,9 @@ fn weigh(spot: &Spot, calendar: Calendar) -> Option<(f64, Dated)> {
         worth -= 4.0;
     }
     let confidence = (0.5 + worth / 12.0).clamp(0.3, 0.93);
-    let value =
-        Value::new(super::headline::fold(text), "page", "line near the title", confidence).at(spot.el);
+    let written = has(&["成文", "发文日期", "发文时间", "印发日期", "生成日期", "制发日期"]);
+    let (rule, confidence) =
+        if written { ("day of writing", confidence.min(0.5)) } else { ("line near the title", confidence) };
+    let value = Value::new(super::headline::fold(text), "page", rule, confidence).at(spot.el);
     Some((worth, Dated { published, value }))
 }

@@ -40,7 +40,8 @@ impl Hear for Look<'_, '_> {
         let el = self.outline.el(el);
         match el.tag {
             Tag::Image => {
-                let Some(src) = image(el.node.value().as_element()) else { return };
+                let element = el.node.value().as_element();
+                let Some(src) = image(element).filter(|src| !is_icon(element, src)) else { return };
                 self.leads.images += 1;
                 if self.leads.first_image.is_none() {
                     self.leads.first_image = resolve(self.base, src);
@@ -62,6 +63,17 @@ pub(crate) fn image(element: Option<&scraper::node::Element>) -> Option<&str> {
         .filter_map(|name| element.attr(name))
         .map(str::trim)
         .find(|src| !src.is_empty() && !src.starts_with("data:"))
+}
+
+/// Pictures that editors and templates put beside links, and counters: nothing of the article.
+fn is_icon(element: Option<&scraper::node::Element>, src: &str) -> bool {
+    let small = |name: &str| {
+        let value = element.and_then(|element| element.attr(name))?;
+        value.trim().trim_end_matches("px").parse::<u32>().ok().map(|size| size <= 24)
+    };
+    let tiny = small("width") == Some(true) && small("height") == Some(true);
+    let file = src.split(['?', '#']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    tiny || src.contains("/fileTypeImages/") || file.starts_with("icon_")
 }
 
 /// Files that stand beside the text: templates put them into a box of their own behind it.

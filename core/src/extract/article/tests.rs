@@ -40,6 +40,10 @@ fn entry() -> Entry {
 }
 
 fn read(article_found: &contract::Article, body: &str) -> Extracted {
+    read_by(Policy::default(), article_found, body)
+}
+
+fn read_by(policy: Policy, article_found: &contract::Article, body: &str) -> Extracted {
     let reply = contract::Reply {
         tag: "page".into(),
         status: 200,
@@ -47,13 +51,7 @@ fn read(article_found: &contract::Article, body: &str) -> Extracted {
         headers: vec![("content-type".into(), "text/html; charset=utf-8".into())],
         body: body.into(),
     };
-    let setting = Setting {
-        site_name: String::new(),
-        endings: Vec::new(),
-        zone: Shanghai,
-        now: NOW,
-        policy: Policy::default(),
-    };
+    let setting = Setting { site_name: String::new(), endings: Vec::new(), zone: Shanghai, now: NOW, policy };
     article(article_found, &Pages::new(Arc::new(vec![reply])), &entry(), &setting)
 }
 
@@ -178,6 +176,17 @@ fn a_short_body_that_a_selector_found_is_kept_when_the_title_was_found_too() {
     // S2-32: less than 100 characters of HTML and no title: the selectors are for another page.
     let without = read(&contract::Article { content: content(), ..nothing() }, NEWS);
     assert!(without.used_fallback && without.text.starts_with("各地抢抓农时"), "{}", without.text);
+}
+
+#[test]
+fn the_thresholds_are_a_policy() {
+    assert_eq!(Policy::default(), Policy { enough_html: 100, enough_text: 50 });
+    let content = || Some(contract::Body::At(contract::Place { reply: "page".into(), css: "p.info".into() }));
+    let found = || contract::Article { content: content(), ..nothing() };
+    let fell_back = |policy: Policy| read_by(policy, &found(), NEWS).used_fallback;
+    assert!(fell_back(Policy::default()));
+    assert!(!fell_back(Policy { enough_html: 10, ..Policy::default() }), "so much HTML is enough");
+    assert!(!fell_back(Policy { enough_text: 5_000, ..Policy::default() }), "the page has not so much text");
 }
 
 #[test]

@@ -30,13 +30,52 @@ pub(super) fn with_month(text: &[char], zone: Tz) -> Option<Published> {
     None
 }
 
+/// Names of months that are not the English ones.
+const OTHERS: [(&str, u32); 38] = [
+    ("sept", 9),
+    ("januar", 1),
+    ("jänner", 1),
+    ("februar", 2),
+    ("märz", 3),
+    ("mai", 5),
+    ("juni", 6),
+    ("juli", 7),
+    ("oktober", 10),
+    ("okt", 10),
+    ("dezember", 12),
+    ("dez", 12),
+    ("janvier", 1),
+    ("février", 2),
+    ("mars", 3),
+    ("avril", 4),
+    ("juin", 6),
+    ("juillet", 7),
+    ("août", 8),
+    ("septembre", 9),
+    ("octobre", 10),
+    ("novembre", 11),
+    ("décembre", 12),
+    ("enero", 1),
+    ("febrero", 2),
+    ("marzo", 3),
+    ("abril", 4),
+    ("mayo", 5),
+    ("junio", 6),
+    ("julio", 7),
+    ("agosto", 8),
+    ("septiembre", 9),
+    ("octubre", 10),
+    ("noviembre", 11),
+    ("diciembre", 12),
+    ("janeiro", 1),
+    ("março", 3),
+    ("maio", 5),
+];
+
 fn month_at(text: &[char], at: usize) -> Option<(u32, usize)> {
-    let word: String = text[at..]
-        .iter()
-        .take(10)
-        .take_while(|c| c.is_ascii_alphabetic())
-        .collect::<String>()
-        .to_ascii_lowercase();
+    let word: String = text[at..].iter().take(10).take_while(|c| c.is_alphabetic()).collect();
+    let end = at + word.chars().count();
+    let word = word.to_lowercase();
     let full = [
         "january",
         "february",
@@ -55,8 +94,9 @@ fn month_at(text: &[char], at: usize) -> Option<(u32, usize)> {
         .iter()
         .position(|name| *name == word)
         .or_else(|| MONTHS.iter().position(|name| *name == word))
-        .or((word == "sept").then_some(8))?;
-    Some((month as u32 + 1, at + word.len()))
+        .map(|month| month as u32 + 1)
+        .or_else(|| OTHERS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month))?;
+    Some((month, end))
 }
 
 /// `March 5, 2024` and `March 5th 2024`.
@@ -76,7 +116,7 @@ fn month_first(text: &[char], month: u32, end: usize, zone: Tz) -> Option<Publis
 fn day_first(text: &[char], at: usize, month: u32, end: usize, zone: Tz) -> Option<Published> {
     let mut start = at;
     while start > 0
-        && (text[start - 1].is_whitespace() || "-./,stndrhof".contains(text[start - 1]))
+        && (text[start - 1].is_whitespace() || "-./,stndrhofe".contains(text[start - 1]))
         && at - start < 8
     {
         start -= 1;
@@ -90,6 +130,9 @@ fn day_first(text: &[char], at: usize, month: u32, end: usize, zone: Tz) -> Opti
     let mut reader = Reader { text, at: end };
     for _ in 0..3 {
         reader.one_of(" .,-/");
+    }
+    if reader.word("de ") {
+        reader.spaces();
     }
     let year = reader.number(4).filter(|year| *year > 1000)?;
     finish(reader, year, month, day, zone)

@@ -38,11 +38,24 @@ pub(super) fn is_byline(line: &Line) -> bool {
             "来源：", "来源:", "信息来源", "文章来源", "稿件来源", "发布时间", "发布日期", "时间：", "时间:", "日期：",
             "日期:", "浏览次数", "浏览量", "点击数", "点击次数", "点击：", "阅读次数", "访问次数", "字号", "字体", "作者：",
             "作者:", "发布者", "发布人", "发布机构：", "信息时间", "更新时间", "发表时间", "published", "posted on",
-            "updated", "last updated",
+            "updated", "last updated", "submitted on",
         ],
     );
     if labelled && line.tokens < 45 && !text.contains('。') {
         return true;
+    }
+    // `Jan 8, 2026`, `4 March 2026 · 3 min read`
+    let lower = text.to_ascii_lowercase();
+    if line.tokens < 20 && line.ends <= 1 && (names_a_day(&lower) || lower.contains(" min read")) {
+        // Besides the day only names.
+        let mut others = text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.chars().any(char::is_alphabetic) && !is_of_a_date(&word.to_ascii_lowercase()));
+        if others.by_ref().take(4).all(|word| word.chars().next().is_some_and(char::is_uppercase) || is_ordinal(word))
+            && others.next().is_none()
+        {
+            return true;
+        }
     }
     let rest = line.tokens < 30;
     let words = labels.iter().filter(|label| contains(text, label)).count();
@@ -50,6 +63,90 @@ pub(super) fn is_byline(line: &Line) -> bool {
         text.chars().filter(|c| c.is_alphabetic() && !"年月日时分秒星期一二三四五六".contains(*c)).count()
             == 0;
     holds_date(text) && rest && (words >= 1 || only) && !text.contains('。') && !text.contains('，')
+}
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/// A day with the name of its month and a year, in lower case.
+fn names_a_day(text: &str) -> bool {
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_day = |word: &&str| {
+        let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        digits.parse::<u32>().is_ok_and(|day| (1..=31).contains(&day))
+    };
+    let is_year =
+        |word: &&str| word.len() == 4 && word.parse::<u32>().is_ok_and(|year| (1900..2100).contains(&year));
+    words.windows(3).any(|three| {
+        let [a, b, c] = three else { return false };
+        let month =
+            |word: &&str| word.get(..3).is_some_and(|head| MONTHS.contains(&head)) && is_of_a_date(word);
+        is_year(c) && (month(a) && is_day(b) || is_day(a) && month(b))
+    })
+}
+
+/// `5th`
+fn is_ordinal(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Names of months and days of the week, and what stands beside times.
+fn is_of_a_date(word: &str) -> bool {
+    let full = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "june",
+        "july",
+        "august",
+        "september",
+        "sept",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "mon",
+        "tue",
+        "wed",
+        "thu",
+        "fri",
+        "sat",
+        "sun",
+        "am",
+        "pm",
+        "at",
+        "on",
+        "gmt",
+        "utc",
+        "est",
+        "edt",
+        "pst",
+        "pdt",
+        "bst",
+        "by",
+        "min",
+        "read",
+        "published",
+        "updated",
+        "posted",
+        "first",
+        "last",
+        "modified",
+        "the",
+        "st",
+        "nd",
+        "rd",
+        "th",
+    ];
+    MONTHS.contains(&word) || full.contains(&word)
 }
 
 fn contains(text: &str, word: &str) -> bool {

@@ -7,6 +7,7 @@
 pub(crate) mod clean;
 mod density;
 pub(crate) mod judge;
+pub(crate) mod lead;
 pub(crate) mod lines;
 pub(crate) mod outline;
 pub(crate) mod render;

@@ -317,6 +317,10 @@ impl<'a> Build<'a> {
         self.links -= u32::from(el.tag == Tag::Link);
         self.hidden -= u32::from(el.hidden);
         self.line += u32::from(el.block);
+        // A button that is not read stands between the words around it all the same.
+        if el.tag == Tag::Field && self.before.is_empty() {
+            self.before = " ";
+        }
     }
 
     fn text(&mut self, text: &'a str) {

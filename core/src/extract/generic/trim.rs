@@ -17,7 +17,7 @@ const HEAD: usize = 10;
 const TAIL: usize = 14;
 
 /// Takes such lines off.
-pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str) {
+pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str, authors: &[String]) {
     let mut lines = lines(outline, candidate);
     let total: u32 = lines.iter().map(|line| line.tokens).sum();
     let title = bare(title);
@@ -25,9 +25,13 @@ pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str
     for (at, line) in lines.iter().enumerate().take(HEAD) {
         if !title.is_empty() && line.tokens < 80 && bare(&line.text) == title
             || is_byline(line)
+            || line.tokens < 16 && is_author(&line.text, authors)
             || is_control(line)
             || is_note(line)
         {
+            drop[at] = true;
+        } else if line.tokens == 0 && at > 0 && drop[at - 1] {
+            // A dot between date and name.
             drop[at] = true;
         } else if line.tokens > 40 || (line.ends > 0 && line.tokens > 12) {
             break;
@@ -159,6 +163,14 @@ fn lines(outline: &Outline<'_>, candidate: &Candidate) -> Vec<Line> {
         last = Some(leaf.line);
     }
     out
+}
+
+/// `By Jane Doe`, `Jane Doe`: a name that the head calls an author.
+fn is_author(text: &str, authors: &[String]) -> bool {
+    let text = bare(text);
+    let text =
+        text.strip_prefix("by").filter(|rest| !authors.contains(&text) && !rest.is_empty()).unwrap_or(&text);
+    authors.iter().any(|author| author == text)
 }
 
 /// Letters and digits only: how two titles are compared.
