@@ -11,20 +11,26 @@ fn main() {
     let mut files = Vec::new();
     walk(&root, &mut files);
     files.sort();
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write"));
     let mut list = String::from("static FILES: &[File] = &[\n");
     for file in &files {
         println!("cargo:rerun-if-changed={}", file.display());
         let name = file.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/");
-        writeln!(
-            list,
-            "    File {{ path: {name:?}, bytes: include_bytes!({:?}) }},",
-            file.display().to_string()
-        )
-        .expect("a string can be written to");
+        let text = fs::read_to_string(file).expect("the files of the page are text");
+        let kept = out.join(name.replace('/', "__"));
+        fs::write(&kept, plain(&text)).expect("a file of the page can be written");
+        let kept = kept.display().to_string();
+        writeln!(list, "    File {{ path: {name:?}, bytes: include_bytes!({kept:?}) }},")
+            .expect("a string can be written to");
     }
     list.push_str("];\n");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write")).join("page.rs");
-    fs::write(out, list).expect("the list of the page's files can be written");
+    fs::write(out.join("page.rs"), list).expect("the list of the page's files can be written");
+}
+
+/// Without indentation, which nobody who is sent it reads: a thirtieth of the page. No text in a file of the page spans lines, which a test
+/// holds it to.
+fn plain(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", line.trim_start_matches('\t'))).collect()
 }
 
 fn walk(dir: &Path, files: &mut Vec<PathBuf>) {

@@ -65,6 +65,7 @@ pub mod queue;
 mod refusal;
 pub mod schedule;
 pub mod store;
+pub mod tally;
 
 pub use clock::{Clock, Entropy, Steady, Timestamp};
 pub use crawl::{CrawlEvent, Report};

@@ -6,11 +6,12 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use dibao::adapter::Registry;
+use dibao::clock::SystemClock;
 use dibao::desk::Actor;
 use dibao::fetch::robots::OnUnreachable;
 use dibao::fetch::{Profile, Resolve};
 use dibao::store::{Files, SqliteStore, database_path};
-use dibao::{Desk, Engine, EngineBuilder};
+use dibao::{Clock, Desk, Engine, EngineBuilder};
 
 use crate::browser::BrowserArgs;
 use crate::exit::Usage;
@@ -88,6 +89,30 @@ fn on_unreachable(text: &str) -> Result<OnUnreachable, String> {
     }
 }
 
+/// Whoever is at this terminal: what he changes is in the audit under that name.
+pub fn actor() -> Actor {
+    let names = ["SUDO_USER", "USER", "LOGNAME"].into_iter();
+    let name = names.filter_map(|name| std::env::var(name).ok()).find(|name| !name.trim().is_empty());
+    Actor::new(name.unwrap_or_else(|| "operator".to_string()), "cli")
+}
+
+/// A change that needs no engine, with its row in the audit.
+pub async fn audited<T, E: std::fmt::Display + Into<anyhow::Error>>(
+    store: &SqliteStore,
+    action: &'static str,
+    subject: &str,
+    detail: serde_json::Value,
+    work: impl Future<Output = Result<T, E>>,
+) -> anyhow::Result<T> {
+    let done = work.await;
+    let (outcome, detail) = match &done {
+        Ok(_) => ("ok", detail),
+        Err(error) => ("refused", serde_json::json!({ "why": error.to_string() })),
+    };
+    store.note_change(SystemClock.now(), actor(), action, subject, outcome, detail).await?;
+    done.map_err(Into::into)
+}
+
 impl OpenArgs {
     /// Opens everything.
     pub async fn engine(&self) -> anyhow::Result<Engine> {
@@ -97,10 +122,7 @@ impl OpenArgs {
     /// What operators do, done by whoever is at this terminal: it is in the audit under that name.
     pub async fn desk(&self) -> anyhow::Result<Desk> {
         self.must_exist()?;
-        let names = ["SUDO_USER", "USER", "LOGNAME"].into_iter();
-        let name = names.filter_map(|name| std::env::var(name).ok()).find(|name| !name.trim().is_empty());
-        let actor = Actor::new(name.unwrap_or_else(|| "operator".to_string()), "cli");
-        Ok(self.engine().await?.desk(actor))
+        Ok(self.engine().await?.desk(actor()))
     }
 
     /// The engine on the data directory, or on one that is thrown away when nothing was stored yet: to look at an

@@ -50,13 +50,13 @@ pub struct Call<P = Nothing, Q = Nothing, B = Empty> {
     pub path: P,
     pub query: Q,
     pub body: B,
+    desk: Desk,
 }
 
 impl<P, Q, B> Call<P, Q, B> {
     /// The desk, at which this caller acts.
     pub fn desk(&self) -> Desk {
-        let via = if self.caller.via == Via::Session { "page" } else { "api" };
-        self.app.engine.desk(Actor::new(self.caller.name.clone(), via).request(self.request.0.to_string()))
+        self.desk.clone()
     }
 }
 
@@ -157,20 +157,54 @@ where
 {
     let (mut parts, sent) = request.into_parts();
     let (id, peer) = extensions(&parts);
+    // What it is about, for the audit: what stands in the address in place of names.
+    let subject = match RawPathParams::from_request_parts(&mut parts, &app).await {
+        Ok(raw) => raw.iter().map(|(_, value)| value.to_owned()).collect::<Vec<_>>().join("/"),
+        Err(_) => String::new(),
+    };
     // First who, then what: nobody learns by a 404 what there is.
     let caller = app.auth.who(&app.engine, &parts.headers, peer.0.ip()).await?;
     origin::same_origin(&parts.method, &parts.headers, caller.via == Via::Session)?;
+    let via = if caller.via == Via::Session { "page" } else { "api" };
+    let desk = app.engine.desk(Actor::new(caller.name.clone(), via).request(id.0.to_string()));
+    let known = caller.scope.is_some();
+    let done =
+        read_and_do(app, route, (path, query, reader), (parts, sent), (caller, id, peer, &desk), handler);
+    let done = done.await;
+    // What the desk did not refuse itself was refused before it came there: by scope, by form, or by another part of the engine.
+    if let (Err(problem), Some(action), true) = (&done, route.changes(), known && !desk.has_refused()) {
+        desk.note(action, &subject, problem.code.as_str(), serde_json::json!({ "why": problem.detail }))
+            .await?;
+    }
+    done
+}
+
+/// A call of somebody who is known.
+async fn read_and_do<P, Q, B, A, F, Fut>(
+    app: App,
+    route: &Route,
+    (path, query, reader): (&Checked<P>, &Checked<Q>, &B::Reader),
+    (mut parts, sent): (Parts, Body),
+    (caller, id, peer, desk): (Caller, RequestId, Peer, &Desk),
+    handler: F,
+) -> Result<Response, Problem>
+where
+    P: DeserializeOwned + JsonSchema,
+    Q: DeserializeOwned + JsonSchema,
+    B: Input,
+    A: Answer,
+    F: Fn(Call<P, Q, B>) -> Fut,
+    Fut: Future<Output = Result<A, Problem>>,
+{
     if let Some(scope) = route.scope {
         caller.needs(scope).map_err(|problem| match problem.code {
             Code::Unauthenticated => app.auth.challenge(problem, &parts.headers),
             _ => problem,
         })?;
     }
-    let path = {
-        let raw = RawPathParams::from_request_parts(&mut parts, &app).await;
-        let raw = raw.map_err(|error| Problem::invalid("path", error.body_text()))?;
-        path.pairs(raw.iter().map(|(name, value)| (name.into(), value.into())))?
-    };
+    let raw = RawPathParams::from_request_parts(&mut parts, &app).await;
+    let raw = raw.map_err(|error| Problem::invalid("path", error.body_text()))?;
+    let path = path.pairs(raw.iter().map(|(name, value)| (name.into(), value.into())))?;
     let pairs: Vec<(String, String)> = serde_urlencoded::from_str(parts.uri.query().unwrap_or(""))
         .map_err(|error| Problem::invalid("query", error.to_string()))?;
     let query = query.pairs(pairs.into_iter().map(|(name, value)| (name.into(), value.into())))?;
@@ -181,13 +215,21 @@ where
     };
     let question = key.as_ref().map(|_| idempotency::question(&parts, &bytes));
     let body = B::read(reader, &parts.headers, bytes)?;
-    let mut call =
-        Call { app: app.clone(), caller, request: id, peer, headers: parts.headers, path, query, body };
+    let mut call = Call {
+        app: app.clone(),
+        caller,
+        request: id,
+        peer,
+        headers: parts.headers,
+        path,
+        query,
+        body,
+        desk: desk.clone(),
+    };
     let known_tag = call.headers.remove(header::IF_NONE_MATCH);
     if let (Some(key), Some(question)) = (key, question) {
-        let desk = call.desk();
         let work = async { handler(call).await?.write() };
-        return idempotency::once(&desk, &key, &question, work).await;
+        return idempotency::once(desk, &key, &question, work).await;
     }
     let done = handler(call).await?.write()?;
     match A::TAGGED && route.method == Method::GET {

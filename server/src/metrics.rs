@@ -1,11 +1,14 @@
 //! What Prometheus is told: names with base units, labels from short lists only. Counters are of this process; gauges are
 //! looked up when somebody asks.
 
+use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use dibao::{CrawlEvent, Engine};
+use dibao::schedule::ScheduleQuery;
+use dibao::tally::{BOUNDS, Counts};
+use dibao::{CrawlEvent, Engine, ErrorClass, Timestamp};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -56,6 +59,7 @@ pub struct Metrics {
     durations: Histogram,
     items: Family<Outcome, Counter>,
     jobs: Family<Ended, Counter>,
+    drift: Counter,
 }
 
 impl Metrics {
@@ -66,12 +70,17 @@ impl Metrics {
         let durations = Histogram::new(exponential_buckets(0.001, 2.0, 16));
         let items = Family::<Outcome, Counter>::default();
         let jobs = Family::<Ended, Counter>::default();
-        // 0.1 s to about an hour.
+        let drift = Counter::default();
         registry.register("http_requests", "Requests to this server", requests.clone());
         registry.register("http_request_duration_seconds", "How long they took", durations.clone());
         registry.register("items", "Entries of lists by what became of them", items.clone());
         registry.register("jobs_ended", "Jobs of this process that ended", jobs.clone());
-        Metrics { registry: Mutex::new(registry), requests, durations, items, jobs }
+        registry.register(
+            "drift",
+            "Lists and documents that are no longer shaped as expected",
+            drift.clone(),
+        );
+        Metrics { registry: Mutex::new(registry), requests, durations, items, jobs, drift }
     }
 
     /// A request was answered.
@@ -95,7 +104,12 @@ impl Metrics {
                 _ => "not_ready",
             },
             CrawlEvent::Duplicate { .. } => "duplicate",
-            CrawlEvent::Failed(_) => "failed",
+            CrawlEvent::Failed(line) => {
+                if line.class == ErrorClass::Shape {
+                    self.drift.inc();
+                }
+                "failed"
+            }
             _ => return,
         };
         self.items.get_or_create(&Outcome { outcome: Word(outcome) }).inc();
@@ -112,8 +126,7 @@ impl Metrics {
         let now = crate::auth::now_ms();
         let lanes = engine.queue().table().lanes().await?;
         let hosts = engine.store().hosts().await?;
-        let cooling =
-            hosts.iter().filter(|(_, row)| row.breaker.refusal(dibao::Timestamp(now)).is_some()).count();
+        let cooling = hosts.iter().filter(|(_, row)| row.breaker.refusal(Timestamp(now)).is_some()).count();
         let mut live = Registry::with_prefix("dibao");
         let jobs = Family::<State, Gauge>::default();
         live.register("queue_jobs", "Jobs that wait or run", jobs.clone());
@@ -135,6 +148,20 @@ impl Metrics {
         }
         let since = lanes.iter().filter_map(|lane| lane.oldest).min();
         oldest.set(since.map_or(0.0, |since| (now - since.0).max(0) as f64 / 1_000.0));
+        let overdue = ScheduleQuery {
+            enabled_only: true,
+            due_before: Some(Timestamp(now)),
+            limit: 1,
+            ..ScheduleQuery::default()
+        };
+        let first = engine.schedules().list(overdue).await?.first().and_then(|one| one.next_due_at);
+        let lag = Gauge::<f64, AtomicU64>::default();
+        live.register(
+            "schedule_lag_seconds",
+            "How long the longest overdue schedule has waited to be fired",
+            lag.clone(),
+        );
+        lag.set(first.map_or(0.0, |due| (now - due.0).max(0) as f64 / 1_000.0));
         cooldowns.set(cooling as i64);
         known.set(hosts.len() as i64);
         let mut text = String::new();
@@ -143,7 +170,49 @@ impl Metrics {
             let own = self.registry.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             prometheus_client::encoding::text::encode_registry(&mut text, &own).map_err(failed)?;
         }
+        counted(&mut text, &engine.gate().tally().counts(), engine.queue().stalled()).map_err(failed)?;
         encode(&mut text, &live).map_err(failed)?;
         Ok(text)
     }
+}
+
+/// What the engine counted itself. Every label is from a short list of its own, and needs no escape.
+fn counted(text: &mut String, counts: &Counts, stalled: u64) -> std::fmt::Result {
+    let mut family = |name: &str, kind: &str, about: &str, lines: &[String]| {
+        write!(text, "# HELP dibao_{name} {about}.\n# TYPE dibao_{name} {kind}\n")?;
+        lines.iter().try_for_each(|line| writeln!(text, "dibao_{name}{line}"))
+    };
+    let fetches = counts.fetches.iter();
+    let lines: Vec<String> = fetches
+        .map(|((tier, outcome), count)| format!("_total{{tier=\"{tier}\",outcome=\"{outcome}\"}} {count}"))
+        .collect();
+    family(
+        "fetch_requests",
+        "counter",
+        "Requests to sites by what fetched them and what came of them",
+        &lines,
+    )?;
+    let mut lines = Vec::new();
+    for (tier, durations) in &counts.durations {
+        let mut below = 0;
+        let ends = BOUNDS.iter().map(|bound| format!("{bound:?}")).chain(["+Inf".to_owned()]);
+        for (end, count) in ends.zip(durations.classes) {
+            below += count;
+            lines.push(format!("_bucket{{tier=\"{tier}\",le=\"{end}\"}} {below}"));
+        }
+        lines.push(format!("_sum{{tier=\"{tier}\"}} {:?}", durations.sum));
+        lines.push(format!("_count{{tier=\"{tier}\"}} {below}"));
+    }
+    family("fetch_duration_seconds", "histogram", "How long sites took to answer", &lines)?;
+    let denied: u64 =
+        counts.fetches.iter().filter(|((_, outcome), _)| *outcome == "robots").map(|(_, count)| count).sum();
+    family("robots_denied", "counter", "Requests that robots.txt forbade", &[format!("_total {denied}")])?;
+    family("leases_stalled", "counter", "Jobs whose workers were lost", &[format!("_total {stalled}")])?;
+    let adapters = || counts.adapters.iter();
+    let turns: Vec<String> =
+        adapters().map(|(name, of)| format!("_total{{adapter=\"{name}\"}} {}", of.turns)).collect();
+    family("adapter_turns", "counter", "Calls into adapters", &turns)?;
+    let fuel: Vec<String> =
+        adapters().map(|(name, of)| format!("_total{{adapter=\"{name}\"}} {}", of.fuel)).collect();
+    family("adapter_fuel", "counter", "Instructions of adapters, where they are counted", &fuel)
 }

@@ -100,9 +100,20 @@ mod tests {
     fn the_page_is_built_in_small_and_of_known_kinds() {
         assert!(FILES.iter().any(|file| file.path == "index.html"));
         let size: usize = FILES.iter().map(|file| file.bytes.len()).sum();
-        assert!(size < 200 << 10, "{size} bytes");
+        assert!(FILES.len() > 30 && size < 200_000, "{size} bytes in {} files", FILES.len());
         for file in FILES {
             assert_ne!(kind(file.path), "application/octet-stream", "{}", file.path);
+        }
+    }
+
+    #[test]
+    fn no_text_of_the_page_spans_lines() {
+        // The build takes indentation away, which must not be part of anything.
+        for file in FILES {
+            let text = std::str::from_utf8(file.bytes).unwrap();
+            let odd = text.lines().find(|line| line.matches('`').count() % 2 == 1);
+            assert_eq!(odd, None, "{}", file.path);
+            assert!(!text.lines().any(|line| line.starts_with('\t')), "{}", file.path);
         }
     }
 

@@ -174,13 +174,23 @@ where
 {
     let slot = ctx.turn_slots.clone().acquire_owned().await;
     let (adapter, live, guest) = (ctx.adapter.clone(), ctx.live.clone(), ctx.guest_context());
+    let gate = ctx.gate.clone();
     let turn = tokio::task::spawn_blocking(move || {
         let _slot = slot;
         // In development the adapter is the one its file holds now.
         let adapter = live.map_or(adapter, |live| live.current().adapter);
+        let name = adapter.about().name.clone();
         adapter.turn(&guest, call.borrow(), replies, |result, pages| match result {
-            Err(error) => Outcome::Failed(error),
+            Err(error) => {
+                let cost = match &error {
+                    TurnError::Failure { cost, .. } => cost.as_deref(),
+                    _ => None,
+                };
+                gate.tally().turned(&name, cost);
+                Outcome::Failed(error)
+            }
             Ok(turn) => {
+                gate.tally().turned(&name, turn.cost.as_ref());
                 for line in &turn.log {
                     tracing::debug!(target: "dibao::guest", guest = %guest.target, level = ?line.level, "{}", line.message);
                 }

@@ -25,6 +25,7 @@ use super::tiers::Got;
 use super::trip::{Step, Trip};
 use super::validators::Validators;
 use crate::clock::{Clock, Entropy};
+use crate::tally::Tally;
 
 /// The only way out. Cheap to clone: all clones share connections, pace and what is known of hosts.
 #[derive(Clone)]
@@ -42,6 +43,7 @@ pub(super) struct Shared {
     pub(super) page_time: Duration,
     download_time: Duration,
     pub(super) clock: Arc<dyn Clock>,
+    tally: Tally,
 }
 
 impl Gate {
@@ -73,6 +75,7 @@ impl Gate {
             page_time: options.timeouts.total,
             download_time: options.timeouts.download,
             clock,
+            tally: Tally::default(),
         })))
     }
 
@@ -119,6 +122,17 @@ impl Gate {
             }),
             Err(kind) => Err(trip.failed(kind)),
         };
+        match &result {
+            Ok(fetched) => {
+                self.0.tally.fetched(
+                    &fetched.hops,
+                    fetched.tier,
+                    fetched.verdict.kind.name(),
+                    fetched.duration,
+                );
+            }
+            Err(error) => self.0.tally.failed(error),
+        }
         (steps, result)
     }
 
@@ -133,7 +147,7 @@ impl Gate {
         let mut trip = Trip::new(ask, &self.0.agent_for(ask), self.0.download_time, &self.0.clock);
         let done = self.0.download(ask, &mut trip, to, cap).await;
         self.0.settle(&mut trip).await;
-        match done {
+        let result = match done {
             Ok((status, headers, verdict, (size, sha256))) => Ok(Downloaded {
                 status,
                 headers,
@@ -148,7 +162,17 @@ impl Gate {
                 duration: trip.on_wire,
             }),
             Err(kind) => Err(trip.failed(kind)),
+        };
+        match &result {
+            Ok(file) => self.0.tally.fetched(&file.hops, "http", file.verdict.kind.name(), file.duration),
+            Err(error) => self.0.tally.failed(error),
         }
+        result
+    }
+
+    /// What is counted: of this gate's answers, and of the turns of adapters that asked for them.
+    pub fn tally(&self) -> &Tally {
+        &self.0.tally
     }
 
     /// What is known of hosts.

@@ -1,7 +1,7 @@
 //! Workers: take a job, run its handler under the job's clocks, write down what came of it, take the next.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::Stream;
@@ -68,6 +68,7 @@ pub struct Queue {
     bell: Arc<Notify>,
     keeper: Arc<std::sync::Mutex<Option<Arc<Keeper>>>>,
     alerts: Option<Arc<AlertWatch>>,
+    stalled: Arc<AtomicU64>,
 }
 
 impl Queue {
@@ -78,8 +79,8 @@ impl Queue {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Queue {
-        let (bell, keeper) = Default::default();
-        Queue { table, store, clock, entropy, events: Events::new(), bell, keeper, alerts: None }
+        let (bell, keeper, stalled) = Default::default();
+        Queue { table, store, clock, entropy, events: Events::new(), bell, keeper, alerts: None, stalled }
     }
 
     /// The same, and somebody is told when work that is done through it keeps failing (S2-66).
@@ -104,6 +105,11 @@ impl Queue {
         let submitted = self.table.submit(jobs, self.clock.now()).await?;
         self.bell.notify_waiters();
         Ok(submitted)
+    }
+
+    /// Jobs whose workers were lost, as this process has found since its start.
+    pub fn stalled(&self) -> u64 {
+        self.stalled.load(Ordering::Relaxed)
     }
 
     /// Wakes idle workers: somebody has put a job into the store.
@@ -438,6 +444,7 @@ impl Crew {
                     jobs = stalled.len(),
                     "jobs whose workers were lost wait again or have failed"
                 );
+                queue.stalled.fetch_add(stalled.len() as u64, Ordering::Relaxed);
                 queue.bell.notify_waiters();
             }
             Err(error) => tracing::warn!(%error, "slots of lost workers could not be taken back"),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::exit::{Exit, Usage};
-use crate::open::OpenArgs;
+use crate::open::{OpenArgs, audited};
 use crate::output::{is_for_people, json_line, minute, note, print_rows};
 
 #[derive(Subcommand)]
@@ -87,7 +87,8 @@ pub async fn run(open: &OpenArgs, command: HostCommand) -> anyhow::Result<Exit> 
             let mut row = store.host(&host).await?.unwrap_or_default();
             row.cool(Timestamp(now.0 + span), Why::Operator, now);
             let until = row.breaker.refusal(now).map_or(now, |(until, _)| until);
-            store.save_hosts(vec![(host.clone(), row)], now).await?;
+            let work = store.save_hosts(vec![(host.clone(), row)], now);
+            audited(&store, "host.cool", &host, json!({ "seconds": span / 1_000 }), work).await?;
             note(format_args!(
                 "{host} is left alone until {} (`dibao host reset {host}` ends it)",
                 minute(until)
@@ -102,7 +103,10 @@ pub async fn run(open: &OpenArgs, command: HostCommand) -> anyhow::Result<Exit> 
                 rows.push((host, row));
             }
             let names: Vec<String> = rows.iter().map(|(host, _)| host.clone()).collect();
-            store.save_hosts(rows, now).await?;
+            for row in rows {
+                let host = row.0.clone();
+                audited(&store, "host.reset", &host, json!(null), store.save_hosts(vec![row], now)).await?;
+            }
             note(format_args!("nothing is held against {} any more", names.join(", ")));
         }
     }

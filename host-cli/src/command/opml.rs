@@ -9,7 +9,7 @@ use dibao::store::Store;
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::open::OpenArgs;
+use crate::open::{OpenArgs, actor};
 use crate::output::{note, open_output, print_rows};
 
 #[derive(Subcommand)]
@@ -69,7 +69,7 @@ async fn import(open: &OpenArgs, file: &str, dry_run: bool) -> anyhow::Result<Ex
     let import = sites_of_feeds(&opml.feeds, &engine.store().targets(None).await?)?;
     if !dry_run {
         for site in &import.sites {
-            engine.import_site_config(site).await?;
+            engine.desk(actor()).import_site(site).await?;
         }
     }
     let rows: Vec<Row> = import

@@ -5,9 +5,10 @@
 use clap::{Subcommand, ValueEnum};
 use dibao::queue::{Job, JobQuery, JobState, JobTable};
 use dibao::{Clock, Timestamp, clock::SystemClock};
+use serde_json::Value;
 
 use crate::exit::{Exit, Usage};
-use crate::open::OpenArgs;
+use crate::open::{OpenArgs, audited};
 use crate::output::{is_for_people, json_line, minute, note, print_rows, short};
 
 #[derive(Subcommand)]
@@ -112,7 +113,8 @@ pub async fn run(open: &OpenArgs, command: QueueCommand) -> anyhow::Result<Exit>
         QueueCommand::Show { id } => show(&table.job(id).await?.ok_or_else(|| unknown(id))?)?,
         QueueCommand::Cancel { ids } => {
             for id in ids {
-                match table.cancel(id, now).await?.ok_or_else(|| unknown(id))? {
+                let work = async { table.cancel(id, now).await?.ok_or_else(|| unknown(id)) };
+                match audited(&table, "job.cancel", &id.to_string(), Value::Null, work).await? {
                     JobState::Cancelling => note(format_args!("job {id} is asked to stop")),
                     JobState::Cancelled => note(format_args!("job {id} is cancelled")),
                     state => note(format_args!("job {id} has ended: {}", state.as_str())),
@@ -121,7 +123,8 @@ pub async fn run(open: &OpenArgs, command: QueueCommand) -> anyhow::Result<Exit>
         }
         QueueCommand::Retry { ids } => {
             for id in ids {
-                match table.retry(id, now).await?.ok_or_else(|| unknown(id))? {
+                let work = async { table.retry(id, now).await?.ok_or_else(|| unknown(id)) };
+                match audited(&table, "job.retry", &id.to_string(), Value::Null, work).await? {
                     JobState::Queued => note(format_args!("job {id} waits for a worker (`dibao run`)")),
                     state => note(format_args!("job {id} is {}: nothing to try again", state.as_str())),
                 }
@@ -182,7 +185,7 @@ fn show(job: &Job) -> anyhow::Result<()> {
         print!("{}", json_line(job)?);
         return Ok(());
     }
-    let serde_json::Value::Object(fields) = serde_json::to_value(job)? else { return Ok(()) };
+    let Value::Object(fields) = serde_json::to_value(job)? else { return Ok(()) };
     let rows: Vec<(String, String)> = fields
         .into_iter()
         .map(|(key, value)| (key, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))

@@ -10,7 +10,7 @@ use dibao::store::Store;
 use super::target::known_site;
 use crate::exit::{Exit, Usage};
 use crate::fields::fields;
-use crate::open::OpenArgs;
+use crate::open::{OpenArgs, actor};
 use crate::output::{note, open_output, print_rows};
 
 #[derive(Subcommand)]
@@ -70,9 +70,9 @@ pub async fn run(open: &OpenArgs, command: SiteCommand) -> anyhow::Result<Exit> 
         SiteCommand::Import { files } => {
             // All are read before one is stored.
             let sites = files.iter().map(load_site).collect::<Result<Vec<_>, _>>()?;
-            let engine = open.engine().await?;
+            let desk = open.engine().await?.desk(actor());
             for (file, site) in files.iter().zip(&sites) {
-                let change = engine.import_site_config(site).await?;
+                let change = desk.import_site(site).await?;
                 note(format_args!(
                     "{}: {} added, {} changed, {} switched off",
                     file.display(),

@@ -6,10 +6,10 @@ use clap::Subcommand;
 use dibao::config::suggestion;
 use dibao::model::{Site, Target};
 use dibao::store::Store;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::exit::{Exit, Usage};
-use crate::open::OpenArgs;
+use crate::open::{OpenArgs, audited};
 use crate::output::{is_for_people, json_line, minute, note, print_rows};
 
 #[derive(Subcommand)]
@@ -79,9 +79,12 @@ pub async fn run(open: &OpenArgs, command: TargetCommand) -> anyhow::Result<Exit
         }
         TargetCommand::Show { .. } => {}
         TargetCommand::Set { target: code, settings } => {
-            let target = known_target(&store, &code).await?;
-            let pace = target.pace.set(settings.iter().map(String::as_str))?;
-            store.set_target_pace(&code, pace).await?;
+            let work = async {
+                let target = known_target(&store, &code).await?;
+                let pace = target.pace.set(settings.iter().map(String::as_str))?;
+                anyhow::Ok(store.set_target_pace(&code, pace).await?)
+            };
+            audited(&store, "target.update", &code, json!({ "settings": settings }), work).await?;
             note(format_args!("{code}: set; `dibao target show {code}` shows what holds"));
         }
         TargetCommand::Toggle { targets, on, off } => {
@@ -91,7 +94,8 @@ pub async fn run(open: &OpenArgs, command: TargetCommand) -> anyhow::Result<Exit
                 switches.push((code, on || (!off && !target.enabled)));
             }
             for (code, state) in switches {
-                store.set_target_enabled(&code, state).await?;
+                let work = store.set_target_enabled(&code, state);
+                audited(&store, "target.toggle", &code, json!({ "on": state }), work).await?;
                 note(format_args!("{code}: {}", if state { "on" } else { "off" }));
             }
         }

@@ -86,16 +86,17 @@ async fn ledger(call: Call<Host, Days>) -> Result<Shown<Page<Ledger>>, Problem> 
 
 async fn cool(call: Call<Host, Nothing, Sent<Cool>>) -> Result<Shown<HostDetail>, Problem> {
     let span = Duration::from_secs(call.body.0.seconds);
-    let host = call.app.engine.cool_host(&call.path.host, span).await?;
     let detail = serde_json::json!({ "seconds": call.body.0.seconds });
-    call.desk().note("host.cool", &host.line.host, "ok", detail).await?;
+    let (engine, name) = (&call.app.engine, &call.path.host);
+    let host = call.desk().audited("host.cool", name, detail, engine.cool_host(name, span)).await?;
     call.app.events.changed("host", &host.line.host);
     Ok(Shown(host))
 }
 
 async fn reset(call: Call<Host>) -> Result<Shown<HostDetail>, Problem> {
-    let host = call.app.engine.reset_host(&call.path.host).await?;
-    call.desk().note("host.reset", &host.line.host, "ok", serde_json::Value::Null).await?;
+    let (engine, name) = (&call.app.engine, &call.path.host);
+    let nothing = serde_json::Value::Null;
+    let host = call.desk().audited("host.reset", name, nothing, engine.reset_host(name)).await?;
     call.app.events.changed("host", &host.line.host);
     Ok(Shown(host))
 }

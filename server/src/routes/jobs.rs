@@ -104,8 +104,9 @@ async fn cancel(call: Call<Id>) -> Result<Shown<Stands>, Problem> {
     if job.state.is_end() {
         return Err(over(&job));
     }
-    call.desk().note("job.cancel", &job.id.to_string(), "ok", serde_json::Value::Null).await?;
-    stands(job.id, call.app.engine.queue().cancel(job.id).await?)
+    let work = call.app.engine.queue().cancel(job.id);
+    let state = call.desk().audited("job.cancel", &job.id.to_string(), serde_json::Value::Null, work).await?;
+    stands(job.id, state)
 }
 
 async fn retry(call: Call<Id>) -> Result<Shown<Stands>, Problem> {
@@ -113,8 +114,9 @@ async fn retry(call: Call<Id>) -> Result<Shown<Stands>, Problem> {
     if job.state.is_running() || job.state == JobState::Done {
         return Err(over(&job));
     }
-    call.desk().note("job.retry", &job.id.to_string(), "ok", serde_json::Value::Null).await?;
-    stands(job.id, call.app.engine.queue().retry(job.id).await?)
+    let work = call.app.engine.queue().retry(job.id);
+    let state = call.desk().audited("job.retry", &job.id.to_string(), serde_json::Value::Null, work).await?;
+    stands(job.id, state)
 }
 
 async fn known(call: &Call<Id>) -> Result<Job, Problem> {

@@ -4,7 +4,7 @@ use dibao::config::{export_site, parse_site};
 use dibao::desk::{Page, SiteRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::targets::TargetShown;
 use crate::answer::{Done, Made, Shown};
@@ -145,8 +145,7 @@ async fn update(call: Call<Code, Nothing, SiteChange>) -> Result<Shown<SiteShown
                     format!("is `{}`; the code of a site stays", config.site_id),
                 ));
             }
-            let change = call.app.engine.import_site_config(&config).await?;
-            desk.note("site.import", code, "ok", json!(change)).await?;
+            desk.import_site(&config).await?;
             desk.site(code).await?
         }
     };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// All of it together, in bytes.
-const MOST: usize = 200 * 1024;
+const MOST: usize = 200_000;
 
 /// The files of the page with their text, by path.
 fn files() -> BTreeMap<String, String> {
@@ -69,7 +69,10 @@ fn after<'a>(text: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
 
 #[test]
 fn the_whole_page_weighs_less_than_200_kb() {
-    let sizes: BTreeMap<_, _> = files().into_iter().map(|(name, text)| (name, text.len())).collect();
+    // As it is sent: the build leaves indentation out.
+    let sent =
+        |text: &str| -> usize { text.lines().map(|line| line.trim_start_matches('\t').len() + 1).sum() };
+    let sizes: BTreeMap<_, _> = files().into_iter().map(|(name, text)| (name, sent(&text))).collect();
     let all: usize = sizes.values().sum();
     assert!(all < MOST, "{all} bytes: {sizes:#?}");
 }

@@ -1,6 +1,8 @@
 //! `dibao serve` as those who use it see it: a real process, real sockets, the replica's sites behind it.
 
+mod audit;
 mod bed;
+mod figures;
 mod guard;
 mod look;
 mod operate;

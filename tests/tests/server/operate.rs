@@ -13,7 +13,7 @@ async fn run(served: &Served, key: &str, body: &Value) -> crate::bed::Answer {
 }
 
 /// Waits for the end of a job by the events that tell of it.
-async fn ended(served: &Served, events: &mut reqwest::Response, job: i64) -> Value {
+pub async fn ended(served: &Served, events: &mut reqwest::Response, job: i64) -> Value {
     let wait = async {
         loop {
             let now = served.get(&format!("/admin/api/jobs/{job}")).await.is(200).json();

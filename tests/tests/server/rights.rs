@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::bed::Bed;
 
 /// Every operation with its scope: `read`, `run`, `admin`, or null for everybody.
-fn operations(document: &Value) -> Vec<(Method, String, Value)> {
+pub fn operations(document: &Value) -> Vec<(Method, String, Value)> {
     let mut all = Vec::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
         for (method, operation) in operations.as_object().unwrap() {
@@ -18,7 +18,7 @@ fn operations(document: &Value) -> Vec<(Method, String, Value)> {
 }
 
 /// The path with something in place of its parameters that is not there.
-fn filled(path: &str) -> String {
+pub fn filled(path: &str) -> String {
     let part = |part: &str| match part {
         "{id}" | "{n}" => "987654".to_owned(),
         part if part.starts_with('{') => "nothing-of-that-name".to_owned(),

@@ -12,6 +12,9 @@ mod search;
 mod sites;
 mod targets;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::Value;
 
 use super::Engine;
@@ -26,12 +29,14 @@ use crate::store::{AuditEntry, SqliteStore};
 pub struct Desk {
     engine: Engine,
     actor: Actor,
+    /// Set when a refusal was written down, by this desk or by a clone of it.
+    refused: Arc<AtomicBool>,
 }
 
 impl Engine {
     /// Whatever is done at the desk is done by this actor.
     pub fn desk(&self, actor: Actor) -> Desk {
-        Desk { engine: self.clone(), actor }
+        Desk { engine: self.clone(), actor, refused: Arc::default() }
     }
 }
 
@@ -60,9 +65,31 @@ impl Desk {
         }
     }
 
+    /// Whether a refusal was written down here: then nobody else need do it.
+    pub fn has_refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Does what is done by another part of the engine than this desk, and writes down that it was, or why not.
+    pub async fn audited<T>(
+        &self,
+        action: &'static str,
+        subject: &str,
+        detail: Value,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let entry = self.entry(action, subject, detail);
+        let done = work.await;
+        if done.is_ok() {
+            self.store().audit(entry.clone()).await?;
+        }
+        self.settle(entry, done).await
+    }
+
     /// Writes down that a change was refused; what went through has its row already.
     async fn settle<T>(&self, entry: AuditEntry, done: Result<T>) -> Result<T> {
         if let Err(error) = &done {
+            self.refused.store(true, Ordering::Relaxed);
             let outcome =
                 error.refusal().map_or_else(|| error.class().as_str(), |refusal| refusal.code()).to_owned();
             if let Err(error) = self.store().audit(AuditEntry { outcome, ..entry }).await {

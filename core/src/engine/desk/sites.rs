@@ -6,7 +6,7 @@ use super::Desk;
 use crate::config::{self, SiteConfig, effective_config};
 use crate::desk::SiteRow;
 use crate::model::Site;
-use crate::store::{SiteWrite, TargetLock};
+use crate::store::{AuditEntry, SiteChange, SiteWrite, TargetLock};
 use crate::{Refusal, Result};
 
 /// Rows that are removed in one transaction.
@@ -79,6 +79,20 @@ impl Desk {
             self.site(code).await
         }
         .await;
+        self.settle(entry, done).await
+    }
+
+    /// Stores a site that was read before, as [`Engine::import_site_config`](crate::Engine::import_site_config) does. An import that changes
+    /// nothing leaves no row.
+    pub async fn import_site(&self, config: &SiteConfig) -> Result<SiteChange> {
+        let entry = self.entry("site.import", config.site_id.clone(), json!(null));
+        let before = self.store().site_rows(Some(&config.site_id)).await?;
+        let done = self.engine.import_site_config(config).await;
+        if let Ok(change) = &done
+            && before != self.store().site_rows(Some(&config.site_id)).await?
+        {
+            self.store().audit(AuditEntry { detail: json!(change), ..entry.clone() }).await?;
+        }
         self.settle(entry, done).await
     }
 

@@ -12,6 +12,7 @@ use dibao::model::{Site, Target};
 use url::Url;
 
 use crate::exit::Usage;
+use crate::open::actor;
 
 /// One argument, read.
 pub enum Given {
@@ -51,7 +52,7 @@ pub async fn store(
         match given {
             Given::Name(name) => found.extend(stored(engine, name, columns).await?),
             Given::File(config) => {
-                engine.import_site_config(config).await?;
+                engine.desk(actor()).import_site(config).await?;
                 for column in columns {
                     // Also columns that only `default_column` describes.
                     engine.store().put_target(&config.site_id, config.column_target(column)?).await?;

@@ -8,7 +8,7 @@ use dibao::{CRAWL, Clock, CrawlJob, Timestamp, clock::SystemClock, crawl_lane};
 use serde_json::Value;
 
 use crate::exit::{Exit, Usage};
-use crate::open::OpenArgs;
+use crate::open::{OpenArgs, actor};
 use crate::output::{minute, note, print_rows};
 
 /// What makes a schedule due.
@@ -184,7 +184,10 @@ pub async fn add(open: &OpenArgs, args: AddArgs) -> anyhow::Result<Exit> {
     new.misfire = args.rules.misfire.unwrap_or_default();
     new.expires_sec = args.rules.expires_after;
     new.overlap = args.rules.overlap.unwrap_or_default();
-    tell(&engine.schedules().add(new).await?);
+    let (desk, detail) = (engine.desk(actor()), serde_json::json!({ "trigger": new.trigger }));
+    let schedules = engine.schedules();
+    let work = schedules.add(new);
+    tell(&desk.audited("schedule.create", &args.name, detail, work).await?);
     Ok(Exit::Ok)
 }
 
@@ -192,10 +195,6 @@ pub async fn set(open: &OpenArgs, args: SetArgs) -> anyhow::Result<Exit> {
     let engine = super::engine(open).await?;
     let schedules = engine.schedules();
     let known = schedules.get(&args.name).await?;
-    if args.auto {
-        schedules.follow_rule(&known.name).await?;
-        engine.follow_targets().await?;
-    }
     let edit = ScheduleEdit {
         title: args.title,
         payload: args.payload,
@@ -210,7 +209,15 @@ pub async fn set(open: &OpenArgs, args: SetArgs) -> anyhow::Result<Exit> {
             Usage("nothing is to be set; `dibao schedule set --help` lists what can be".to_owned()).into()
         );
     }
-    tell(&schedules.edit(&known.name, edit).await?);
+    let detail = serde_json::json!({ "trigger": edit.trigger, "auto": args.auto });
+    let work = async {
+        if args.auto {
+            schedules.follow_rule(&known.name).await?;
+            engine.follow_targets().await?;
+        }
+        schedules.edit(&known.name, edit).await
+    };
+    tell(&engine.desk(actor()).audited("schedule.update", &known.name, detail, work).await?);
     Ok(Exit::Ok)
 }
 
@@ -232,17 +239,27 @@ pub enum Verb {
 }
 
 pub async fn each(open: &OpenArgs, names: Vec<String>, verb: Verb) -> anyhow::Result<Exit> {
-    let schedules = super::engine(open).await?.schedules();
+    let engine = super::engine(open).await?;
+    let (desk, schedules) = (engine.desk(actor()), engine.schedules());
+    let switch = |on: bool| serde_json::json!({ "enabled": on });
     for name in names {
         match verb {
             Verb::Remove => {
-                schedules.remove(&name).await?;
+                let work = schedules.remove(&name);
+                desk.audited("schedule.delete", &name, Value::Null, work).await?;
                 note(format_args!("{name}: removed"));
             }
-            Verb::Pause => tell(&schedules.pause(&name).await?),
-            Verb::Resume => tell(&schedules.resume(&name).await?),
+            Verb::Pause => {
+                let work = schedules.pause(&name);
+                tell(&desk.audited("schedule.update", &name, switch(false), work).await?);
+            }
+            Verb::Resume => {
+                let work = schedules.resume(&name);
+                tell(&desk.audited("schedule.update", &name, switch(true), work).await?);
+            }
             Verb::Run => {
-                let job = schedules.run_now(&name).await?;
+                let work = schedules.run_now(&name);
+                let job = desk.audited("schedule.run", &name, Value::Null, work).await?;
                 note(format_args!("{name}: job {job} waits for a worker (`dibao run`)"));
             }
         }
@@ -266,9 +283,14 @@ pub fn budget(text: &str) -> Result<Budget, String> {
 }
 
 pub async fn set_budget(open: &OpenArgs, wanted: Option<Budget>) -> anyhow::Result<Exit> {
-    let schedules = super::engine(open).await?.schedules();
+    let engine = super::engine(open).await?;
+    let schedules = engine.schedules();
     let budget = match wanted {
-        Some(Budget(checks)) => schedules.set_budget(checks).await?,
+        Some(Budget(checks)) => {
+            let detail = serde_json::json!({ "checks_per_day": checks });
+            let work = schedules.set_budget(checks);
+            engine.desk(actor()).audited("schedule.budget", "budget", detail, work).await?
+        }
         None => schedules.budget().await?,
     };
     let headings = ["checks a day", "price", "checks", "since"];

@@ -22,7 +22,7 @@ use super::rows::Fault;
 use super::{SqliteStore, search};
 use crate::clock::Timestamp;
 use crate::desk::{
-    AlertRow, AuditQuery, AuditRow, Begun, DayCount, Department, DepartmentEdit, DeptCount, FoundIds,
+    Actor, AlertRow, AuditQuery, AuditRow, Begun, DayCount, Department, DepartmentEdit, DeptCount, FoundIds,
     Freshness, LogQuery, LogRow, Overview, Page, Paging, Scope, SearchHit, SearchQuery, SiteCount, SiteRow,
     TargetHealth, TargetQuery, TargetRow, TokenRow,
 };
@@ -49,6 +49,20 @@ impl SqliteStore {
 
     pub(crate) async fn audit(&self, entry: AuditEntry) -> Answer<()> {
         self.write("wrote down a refusal", move |db| audit::insert(db, &entry)).await
+    }
+
+    /// Writes down a change that was made without an engine, or why it was refused.
+    pub async fn note_change(
+        &self,
+        at: Timestamp,
+        actor: Actor,
+        action: &'static str,
+        subject: &str,
+        outcome: &str,
+        detail: serde_json::Value,
+    ) -> Answer<()> {
+        let (subject, outcome) = (subject.to_owned(), outcome.to_owned());
+        self.audit(AuditEntry { at, actor, action, subject, outcome, detail }).await
     }
 
     pub(crate) async fn audit_rows(&self, query: AuditQuery, paging: Paging) -> Answer<Page<AuditRow>> {
