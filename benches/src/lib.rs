@@ -17,5 +17,6 @@ pub mod pages;
 pub mod queue;
 pub mod schedule;
 pub mod search;
+pub mod serve;
 pub mod usage;
 pub mod world;

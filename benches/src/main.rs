@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dibao_benches::crawl::{Survives, Who};
-use dibao_benches::{crawl, figures, gate, languages, list, load, pages, queue, schedule, search};
+use dibao_benches::{crawl, figures, gate, languages, list, load, pages, queue, schedule, search, serve};
 
 #[derive(Debug, Parser)]
 #[command(name = "dibao-bench")]
@@ -86,6 +86,8 @@ enum Experiment {
     Schedule,
     /// Searching a large store while a crawl writes
     Search,
+    /// The start of the daemon with thousands of targets
+    Serve,
 }
 
 fn main() -> Result<()> {
@@ -119,6 +121,10 @@ fn main() -> Result<()> {
             if wanted(Experiment::Search) {
                 let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
                 all.extend(runtime.block_on(search::measure(quick))?);
+            }
+            if wanted(Experiment::Serve) {
+                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+                all.extend(runtime.block_on(serve::measure(&adapters, quick))?);
             }
             if wanted(Experiment::Crawl) {
                 all.extend(crawl::measure(&adapters, quick)?);

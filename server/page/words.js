@@ -348,6 +348,9 @@ const WORDS = {
 		'raw.get': ['下载', 'Download'],
 		'raw.hint': ['原样保存，不会在这里执行', 'kept as it came; nothing in it runs here'],
 		'raw.none': ['没有保存', 'not kept'],
+		again: ['再看一次', 'Look again'],
+		changed: ['网页已变，新版本已保存', 'The page has changed; it is kept'],
+		same: ['网页没有变化', 'The page has not changed'],
 		workbench: ['在这一页上调选择器', 'Try selectors on this page'],
 	},
 	download: {

@@ -44,6 +44,7 @@ const CHANGES: &[(Method, &str, &str)] = &[
     (Method::POST, "/api/sources/{code}/fetch", "target.run"),
     (Method::DELETE, "/admin/api/articles/{id}", "article.delete"),
     (Method::POST, "/admin/api/articles/bulk-delete", "article.delete"),
+    (Method::POST, "/admin/api/articles/{id}/fetch", "article.fetch"),
     (Method::POST, "/admin/api/local-departments", "department.create"),
     (Method::PUT, "/admin/api/local-departments/{id}", "department.update"),
     (Method::DELETE, "/admin/api/local-departments/{id}", "department.delete"),

@@ -14,7 +14,17 @@ pub fn run(workspace: &Path, quick: bool, only: Option<&str>) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(&cargo)
         .current_dir(workspace)
-        .args(["build", "--release", "--bins", "--package", "dibao-benches", "--package", "dibao-tests"])
+        .args([
+            "build",
+            "--release",
+            "--bins",
+            "--package",
+            "dibao-benches",
+            "--package",
+            "dibao-tests",
+            "--package",
+            "dibao-cli",
+        ])
         .status()
         .context("cargo build did not start")?;
     if !status.success() {

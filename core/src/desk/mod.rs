@@ -16,7 +16,7 @@ pub(crate) use page::Cursor;
 pub use page::{MAX_LIMIT, Page, Paging};
 pub use rows::{
     Actor, AlertRow, AuditQuery, AuditRow, BulkAct, BulkOutcome, Department, DepartmentEdit, LogQuery,
-    LogRow, ParserView, RunAsk, SiteRow, TargetQuery, TargetRow,
+    LogRow, LookedAgain, PageVersion, ParserView, RunAsk, SiteRow, TargetQuery, TargetRow,
 };
 pub use search::{FoundIds, Piece, SearchHit, SearchQuery};
 pub use stats::{

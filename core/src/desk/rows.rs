@@ -211,6 +211,28 @@ pub struct AlertRow {
     pub error: Option<String>,
 }
 
+/// What the page of an article was at some time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct PageVersion {
+    /// Its number.
+    pub n: i64,
+    /// When it was fetched.
+    pub at: Timestamp,
+    /// Of its bytes, in hex.
+    pub sha256: String,
+    /// Its size.
+    pub size_bytes: u64,
+}
+
+/// What came of looking at a page again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct LookedAgain {
+    /// Whether it is another than the last one.
+    pub changed: bool,
+    /// All that are kept, the oldest first; none: it never changed.
+    pub versions: Vec<PageVersion>,
+}
+
 /// Which audit rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -64,7 +64,7 @@ async function edit(department, rows) {
 		[field(t('full_name'), input('full_name', { required: true, autofocus: true })), field(t('short_name'), input('short_name')), h('div.two', field(t('region'), offer('region')), field(t('category'), offer('category')))],
 		t('save'),
 		(data) => {
-			const body = Object.fromEntries(['full_name', 'short_name', 'region', 'category'].map((name) => [name, data.get(name).trim() || null]));
+			const body = Object.fromEntries(['full_name', 'short_name', 'region', 'category'].map((name) => [name, data.get(name).trim()]));
 			return department ? replace(path('local-departments', department.dept_id), body) : post('/local-departments', body);
 		},
 	);

@@ -1,6 +1,6 @@
 // One article: its text, where each field was found, its files, the page as it came.
 
-import { act, address, body, facts, foreign, get, getText, go, h, highlighted, known, line, may, moment, notice, outside, path, pill, put, remove, shown, since, size, sure, t } from '../kit.js';
+import { act, address, body, facts, foreign, get, getText, go, h, highlighted, known, line, may, moment, notice, outside, path, pill, post, put, remove, shown, since, size, sure, t } from '../kit.js';
 import { published } from './articles.js';
 
 const FIELDS = ['publisher', 'source', 'doc_no', 'index_no', 'topic_words', 'open_category', 'channel_name', 'channel_path', 'content_category', 'content_subcategory', 'native_post_id'];
@@ -107,10 +107,16 @@ function pages(article) {
 		h('h2', t('reader.raw')),
 		article.raw_html_path ? h('p', h('a', { href: `/admin/api/articles/${article.id}/raw`, download: '' }, t('reader.raw.get')), ' ', h('span.faint.small', t('reader.raw.hint'))) : h('p.faint', t('reader.raw.none')),
 		versions.length
-			? h('ul', versions.map((version) => h('li', h('a', { href: `/admin/api/articles/${article.id}/raw?version=${encodeURIComponent(version.n ?? version.id)}`, download: '' }, moment(version.at ?? version.fetched_at, true)))))
+			? h('ul', versions.map((version) => h('li', h('a', { href: `/admin/api/articles/${article.id}/raw?version=${version.n}`, download: '' }, moment(version.at, true)), h('span.faint.small', ` ${size(version.size_bytes)}`))))
 			: null,
+		may('run') ? h('p', act(t('reader.again'), () => lookAgain(article), { kind: 'small' })) : null,
 		h('p.small', h('a', { href: address(['targets', article.target, 'parser'], { article: article.id }) }, t('reader.workbench'))),
 	);
+}
+
+async function lookAgain(article) {
+	const { changed } = await post(`${path('articles', article.id)}/fetch`);
+	notice(t(changed ? 'reader.changed' : 'reader.same'));
 }
 
 async function drop(article) {

@@ -3,7 +3,7 @@
 //! Page and attachments come from elsewhere and are hostile: they are only ever saved, under a policy that runs nothing.
 
 use axum::body::Body;
-use dibao::desk::{Department, FoundIds, Page, Paging, SearchHit, SearchQuery};
+use dibao::desk::{Department, FoundIds, LookedAgain, Page, PageVersion, Paging, SearchHit, SearchQuery};
 use dibao::model::Article;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::answer::{Done, Download, Shown, Text};
 use crate::call::{Call, Route, Routes, Sent};
 use crate::caller::Scope;
 use crate::checked::Nothing;
-use crate::paging::list_query;
+use crate::paging::{Listed, list_query};
 use crate::problem::{Code, Problem};
 
 /// An article by its number.
@@ -92,6 +92,20 @@ impl Search {
     }
 }
 
+list_query! {
+    /// Which part.
+    Part {}
+}
+
+/// Which page.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Which {
+    /// Number of a version; null: the page that the article was read from.
+    #[schemars(range(min = 1))]
+    version: Option<i64>,
+}
+
 /// How many are gone.
 #[derive(Serialize, JsonSchema)]
 pub struct Deleted {
@@ -104,6 +118,8 @@ pub struct Whole {
     #[serde(flatten)]
     article: Article,
     department: Option<Department>,
+    /// What its page was at other times; none: it never changed.
+    versions: Vec<PageVersion>,
 }
 
 pub fn add(routes: &mut Routes) {
@@ -142,6 +158,23 @@ pub fn add(routes: &mut Routes) {
         .add(Route::get("/admin/api/articles/{id}/text", Scope::Read, "Its whole text"), text)
         .add(Route::get("/admin/api/articles/{id}/raw", Scope::Read, "The page as it came, to be saved"), raw)
         .add(
+            Route::get(
+                "/admin/api/articles/{id}/versions",
+                Scope::Read,
+                "What its page was at other times, the oldest first",
+            ),
+            versions,
+        )
+        .add(
+            Route::post(
+                "/admin/api/articles/{id}/fetch",
+                Scope::Run,
+                "Asks for its page again, and keeps it beside the one before if it has changed",
+            )
+            .asks_a_site(),
+            look_again,
+        )
+        .add(
             Route::get("/admin/api/articles/{id}/attachments/{n}", Scope::Read, "A file of it, to be saved"),
             file,
         );
@@ -164,7 +197,8 @@ async fn search_ids(call: Call<Nothing, Search>) -> Result<Shown<FoundIds>, Prob
 
 async fn show(call: Call<Id>) -> Result<Shown<Whole>, Problem> {
     let (article, department) = call.desk().article(call.path.id).await?;
-    Ok(Shown(Whole { article, department }))
+    let versions = call.desk().page_versions(article.id).await?;
+    Ok(Shown(Whole { article, department, versions }))
 }
 
 async fn remove(call: Call<Id>) -> Result<Done, Problem> {
@@ -186,8 +220,31 @@ async fn text(call: Call<Id>) -> Result<Text, Problem> {
     Ok(Text(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-async fn raw(call: Call<Id>) -> Result<Download, Problem> {
+async fn versions(call: Call<Id, Part>) -> Result<Shown<Page<PageVersion>>, Problem> {
+    let all = call.desk().page_versions(call.path.id).await?;
+    Ok(Shown(Page::of(all, &call.query.paging(), "versions")?))
+}
+
+async fn look_again(call: Call<Id>) -> Result<Shown<LookedAgain>, Problem> {
+    let id = call.path.id;
+    let looked = call.desk().look_again(id).await?;
+    if looked.changed {
+        call.app.events.changed("article", id);
+    }
+    Ok(Shown(looked))
+}
+
+async fn raw(call: Call<Id, Which>) -> Result<Download, Problem> {
     let article = find(&call).await?;
+    if let Some(n) = call.query.version {
+        let bytes = call.desk().page_version(article.id, n).await?;
+        let size = Some(bytes.len() as u64);
+        return Ok(Download {
+            name: format!("article-{}-{n}.html.txt", article.id),
+            body: Body::from(bytes),
+            size,
+        });
+    }
     let path = article.raw_html_path.ok_or_else(|| Problem::not_found("page of article", article.id))?;
     let bytes = call.app.engine.files().read(&path).await?;
     let size = Some(bytes.len() as u64);

@@ -28,7 +28,7 @@ pub struct Bed {
 pub struct Served {
     pub base: String,
     child: Child,
-    client: Client,
+    pub client: Client,
     auth: Option<(String, String)>,
     pub log: std::sync::Arc<std::sync::Mutex<String>>,
 }

@@ -2,9 +2,11 @@
 
 mod audit;
 mod bed;
+mod drain;
 mod figures;
 mod guard;
 mod look;
 mod operate;
 mod rights;
 mod serving;
+mod versions;

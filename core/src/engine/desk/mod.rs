@@ -11,6 +11,7 @@ mod runs;
 mod search;
 mod sites;
 mod targets;
+mod versions;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -263,7 +263,8 @@ pub(super) fn check(db: &Connection, files: &Files) -> Result<Vec<String>, Fault
     let mut named = db.prepare(
         "SELECT id, raw_html_path, NULL FROM article WHERE raw_html_path IS NOT NULL
          UNION ALL SELECT id, text_path, NULL FROM article WHERE text_path IS NOT NULL
-         UNION ALL SELECT article_id, file_path, size_bytes FROM attachment WHERE file_path IS NOT NULL",
+         UNION ALL SELECT article_id, file_path, size_bytes FROM attachment WHERE file_path IS NOT NULL
+         UNION ALL SELECT article_id, 'blobs/' || substr(sha256, 1, 2) || '/' || sha256, size_bytes FROM article_version",
     )?;
     let mut wrong = 0usize;
     let rows = named.query_map([], |row| {

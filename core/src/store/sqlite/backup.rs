@@ -102,7 +102,8 @@ impl SqliteStore {
             .prepare(
                 "SELECT id, raw_html_path, NULL FROM article WHERE raw_html_path IS NOT NULL
                  UNION ALL SELECT id, text_path, NULL FROM article WHERE text_path IS NOT NULL
-                 UNION ALL SELECT article_id, file_path, sha256 FROM attachment WHERE file_path IS NOT NULL",
+                 UNION ALL SELECT article_id, file_path, sha256 FROM attachment WHERE file_path IS NOT NULL
+                 UNION ALL SELECT article_id, 'blobs/' || substr(sha256, 1, 2) || '/' || sha256, NULL FROM article_version",
             )
             .map_err(failed)?;
         let rows = named

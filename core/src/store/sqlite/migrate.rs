@@ -19,6 +19,8 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("schema_9.sql"),
     include_str!("schema_10.sql"),
     include_str!("schema_11.sql"),
+    include_str!("schema_12.sql"),
+    include_str!("schema_13.sql"),
 ];
 
 /// `diba`: tells a dibao database from any other in its header.

@@ -54,6 +54,10 @@ fn one(db: &Connection, id: i64) -> Result<Option<ArticleFiles>, Fault> {
         files.paths.extend(path);
         files.blobs.extend(blob);
     }
+    let mut versions = db.prepare_cached("SELECT sha256 FROM article_version WHERE article_id = ?")?;
+    for blob in versions.query_map([id], |row| row.get(0))? {
+        files.blobs.push(blob?);
+    }
     let gone = db
         .prepare_cached("DELETE FROM article WHERE id = ? RETURNING raw_html_path, text_path")?
         .query_row([id], |row| Ok([row.get::<_, Option<String>>(0)?, row.get(1)?]))
@@ -64,7 +68,9 @@ fn one(db: &Connection, id: i64) -> Result<Option<ArticleFiles>, Fault> {
 }
 
 pub(super) fn unused_blobs(db: &Connection, sha256: &[String]) -> Result<Vec<String>, Fault> {
-    let mut used = db.prepare_cached("SELECT 1 FROM attachment WHERE sha256 = ?")?;
+    let mut used = db.prepare_cached(
+        "SELECT 1 FROM attachment WHERE sha256 = ?1 UNION ALL SELECT 1 FROM article_version WHERE sha256 = ?1",
+    )?;
     let mut unused = Vec::new();
     for blob in sha256 {
         if !used.exists([blob])? {

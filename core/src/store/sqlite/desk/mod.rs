@@ -10,6 +10,7 @@ mod logs;
 mod remove;
 mod stats;
 mod targets;
+mod versions;
 
 pub(crate) use articles::ArticleFiles;
 pub(crate) use audit::Entry as AuditEntry;
@@ -23,12 +24,12 @@ use super::{SqliteStore, search};
 use crate::clock::Timestamp;
 use crate::desk::{
     Actor, AlertRow, AuditQuery, AuditRow, Begun, DayCount, Department, DepartmentEdit, DeptCount, FoundIds,
-    Freshness, LogQuery, LogRow, Overview, Page, Paging, Scope, SearchHit, SearchQuery, SiteCount, SiteRow,
-    TargetHealth, TargetQuery, TargetRow, TokenRow,
+    Freshness, LogQuery, LogRow, Overview, Page, PageVersion, Paging, Scope, SearchHit, SearchQuery,
+    SiteCount, SiteRow, TargetHealth, TargetQuery, TargetRow, TokenRow,
 };
 use crate::model::Article;
 use crate::queue::{Job, JobQuery};
-use crate::store::StoreError;
+use crate::store::{Blob, StoreError};
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -142,7 +143,21 @@ impl SqliteStore {
         self.change("removed articles", entry, move |db| articles::drop_all(db, &ids)).await
     }
 
-    /// Of these blobs those that no attachment names any more.
+    pub(crate) async fn page_versions(&self, article: i64) -> Answer<Vec<PageVersion>> {
+        self.read("read the versions of a page", move |db| versions::all(db, article)).await
+    }
+
+    /// Adds versions of a page; answers contents that may be used no more.
+    pub(crate) async fn add_page_versions(
+        &self,
+        article: i64,
+        new: Vec<(Timestamp, Blob)>,
+        entry: AuditEntry,
+    ) -> Answer<Vec<String>> {
+        self.change("kept a version of a page", entry, move |db| versions::add(db, article, &new)).await
+    }
+
+    /// Of these blobs those that nothing names any more.
     pub(crate) async fn unused_blobs(&self, sha256: Vec<String>) -> Answer<Vec<String>> {
         self.read("looked for blobs", move |db| articles::unused_blobs(db, &sha256)).await
     }

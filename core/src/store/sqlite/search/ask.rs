@@ -1,7 +1,7 @@
 //! Words asked of the index. Every step is bounded: a word that half of all articles have costs no more than one that
 //! ten thousand have.
 //!
-//! Matches are taken from the newest on. The newest ones, and the newest that have the words in their title, are weighed
+//! Matches are taken by day of publication, the newest first, of a day the last stored first. The newest ones, and the newest that have the words in their title, are weighed
 //! against each other (BM25, a word in the title counts more, the newer of equals first) and lead the list; behind
 //! them the rest follows, the newest first. The total is exact up to [`COUNTED`] and a lower bound above.
 
@@ -64,40 +64,44 @@ pub(in super::super) fn page(
     };
     let (top, skip, before, seen) = match &place {
         // The list as it was when its first page was read: what came since is not in it.
-        Some(place) => (place.at, 0, (place.id > 0).then_some(place.id), place.seen),
-        None => (i64::MAX, usize::try_from(paging.skip()).unwrap_or(usize::MAX), None, paging.skip()),
+        Some(place) => (Some(place.at), 0, (place.id > 0).then_some(place.id), place.seen),
+        None => (None, usize::try_from(paging.skip()).unwrap_or(usize::MAX), None, paging.skip()),
     };
     let leaders = weigh(db, &expression, &question, top)?;
-    let lead: HashSet<i64> = leaders.iter().map(|(id, _)| *id).collect();
+    let lead = keys_of(db, &leaders)?;
     let want = limit as usize;
     let mut chosen: Vec<(i64, Option<f64>)> = Vec::new();
+    let mut behind: Vec<i64> = Vec::new();
     let (mut total, mut exact) = (0, false);
     let seen_here = usize::try_from(seen).unwrap_or(usize::MAX);
     if before.is_none() {
         let from = seen_here.min(leaders.len());
         chosen.extend(leaders.iter().skip(from).take(want).map(|(id, score)| (*id, Some(*score))));
         // One pass gives the total and the page.
-        let behind = seen_here.saturating_sub(leaders.len());
+        let passed = seen_here.saturating_sub(leaders.len());
         let reach = COUNTED.max(skip.saturating_add(want)).saturating_add(lead.len()) + 1;
         let all = matches(db, &expression, top, None, reach)?;
         exact = all.len() < reach;
         total = if exact { all.len() } else { reach - 1 - lead.len() };
-        let rest = all.into_iter().filter(|id| !lead.contains(id)).skip(behind).take(want - chosen.len());
-        chosen.extend(rest.map(|id| (id, None)));
+        let rest = all.into_iter().filter(|key| !lead.contains(key)).skip(passed).take(want - chosen.len());
+        behind.extend(rest);
     } else {
         let more = matches(db, &expression, top, before, want + lead.len() + 1)?;
-        chosen.extend(more.into_iter().filter(|id| !lead.contains(id)).take(want).map(|id| (id, None)));
+        behind.extend(more.into_iter().filter(|key| !lead.contains(key)).take(want));
         if let Some(place) = &place {
             (total, exact) = (usize::try_from(place.seen).unwrap_or(0).max(COUNTED), false);
         }
     }
-    let top = match (top, chosen.iter().map(|(id, _)| *id).max()) {
-        (i64::MAX, Some(_)) => newest(db, &expression)?,
-        (top, _) => top,
+    chosen.extend(articles_of(db, &behind)?.into_iter().map(|id| (id, None)));
+    let top = match top {
+        Some(top) => top,
+        None => db
+            .prepare_cached("SELECT coalesce(max(article_id), 0) FROM search_row")?
+            .query_row([], |row| row.get(0))?,
     };
     let items = list::hits(db, &chosen, &question.words)?;
     let next = seen + chosen.len() as u64;
-    let last = chosen.last().filter(|(_, score)| score.is_none()).map_or(0, |(id, _)| *id);
+    let last = behind.last().copied().unwrap_or(0);
     let more = chosen.len() == want && (!exact || next < total as u64);
     let cursor = more.then(|| Cursor { at: top, id: last, seen: next, asked }.write("search"));
     let count = items.len() as u32;
@@ -114,7 +118,10 @@ pub(in super::super) fn ids(db: &Connection, query: &SearchQuery) -> Result<Foun
         list::ids(db, query, MOST_IDS + 1)?
     } else {
         match expression(db, query, &question)? {
-            Some(expression) => matches(db, &expression, i64::MAX, None, MOST_IDS + 1)?,
+            Some(expression) => {
+                let keys = matches(db, &expression, None, None, MOST_IDS + 1)?;
+                articles_of(db, &keys)?
+            }
             None => Vec::new(),
         }
     };
@@ -123,28 +130,52 @@ pub(in super::super) fn ids(db: &Connection, query: &SearchQuery) -> Result<Foun
     Ok(FoundIds { count: ids.len() as u32, complete, ids })
 }
 
-/// Matches by descending number.
+/// Rows of the index that match, the newest first; with `top` only those of articles up to that number.
 fn matches(
     db: &Connection,
     expression: &str,
-    top: i64,
+    top: Option<i64>,
     before: Option<i64>,
     limit: usize,
 ) -> Result<Vec<i64>, Fault> {
-    let mut found = db.prepare_cached(
-        "SELECT rowid FROM article_fts WHERE article_fts MATCH ?1 AND rowid <= ?2 ORDER BY rowid DESC LIMIT ?3",
-    )?;
-    let top = before.map_or(top, |before| before - 1);
-    let rows = found.query_map(rusqlite::params![expression, top, limit as i64], |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let before = before.unwrap_or(i64::MAX);
+    let rows = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<Vec<i64>, Fault> {
+        let mut found = db.prepare_cached(sql)?;
+        Ok(found.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?)
+    };
+    match top {
+        None => rows(
+            "SELECT rowid FROM article_fts WHERE article_fts MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3",
+            rusqlite::params![expression, before, limit as i64],
+        ),
+        Some(top) => rows(
+            "SELECT f.rowid FROM article_fts f WHERE article_fts MATCH ?1 AND f.rowid < ?2
+                 AND (SELECT article_id FROM search_row WHERE key = f.rowid) <= ?4 ORDER BY f.rowid DESC LIMIT ?3",
+            rusqlite::params![expression, before, limit as i64, top],
+        ),
+    }
 }
 
-fn newest(db: &Connection, expression: &str) -> Result<i64, Fault> {
-    Ok(matches(db, expression, i64::MAX, None, 1)?.first().copied().unwrap_or(0))
+// An article that was removed meanwhile is left out.
+fn articles_of(db: &Connection, keys: &[i64]) -> Result<Vec<i64>, Fault> {
+    let mut article = db.prepare_cached("SELECT article_id FROM search_row WHERE key = ?")?;
+    let found = keys.iter().map(|key| article.query_row([key], |row| row.get(0)).optional());
+    Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
+}
+
+fn keys_of(db: &Connection, articles: &[(i64, f64)]) -> Result<HashSet<i64>, Fault> {
+    let mut key = db.prepare_cached("SELECT key FROM search_row WHERE article_id = ?")?;
+    let found = articles.iter().map(|(id, _)| key.query_row([id], |row| row.get(0)).optional());
+    Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
 /// The leaders of the list with their weights, the heaviest first.
-fn weigh(db: &Connection, expression: &str, question: &Question, top: i64) -> Result<Vec<(i64, f64)>, Fault> {
+fn weigh(
+    db: &Connection,
+    expression: &str,
+    question: &Question,
+    top: Option<i64>,
+) -> Result<Vec<(i64, f64)>, Fault> {
     if question.is_empty() {
         return Ok(Vec::new());
     }
@@ -156,6 +187,7 @@ fn weigh(db: &Connection, expression: &str, question: &Question, top: i64) -> Re
         ids.sort_unstable_by(|a, b| b.cmp(a));
         ids.dedup();
     }
+    let ids = articles_of(db, &ids)?;
     list::weights(db, &ids, &question.words)
 }
 

@@ -44,10 +44,40 @@ pub(super) fn insert(
     words: &Words,
 ) -> Result<(), rusqlite::Error> {
     let tags = tags(site, target, words.status, words.date.as_deref());
+    let key = key(db, words.date.as_deref())?;
+    db.prepare_cached("INSERT INTO search_row (key, article_id) VALUES (?, ?)")?.execute(params![key, id])?;
     db.prepare_cached("INSERT INTO article_fts (rowid, title, body, docno, tags) VALUES (?, ?, ?, ?, ?)")?
-        .execute(params![id, words.title, words.body, words.docno, tags])?;
+        .execute(params![key, words.title, words.body, words.docno, tags])?;
     Ok(())
 }
+
+/// Numbers of a day: more articles than any source publishes, and few enough that the differences between them stay short.
+const OF_A_DAY: i64 = 1 << 20;
+
+/// The next free number of its day. Those without a day come before every day, which begin long after 1900.
+fn key(db: &Connection, date: Option<&str>) -> Result<i64, rusqlite::Error> {
+    let day = date.and_then(|date| date.parse::<chrono::NaiveDate>().ok()).map_or(0, |day| {
+        let first = chrono::NaiveDate::from_ymd_opt(1900, 1, 1).unwrap_or_default();
+        day.signed_duration_since(first).num_days()
+    });
+    let mut last = db.prepare_cached("SELECT max(key) FROM search_row WHERE key >= ? AND key < ?")?;
+    // 1949 is the first year that a date is believed; what is older counts as having none.
+    let dated = day >= FIRST_DAY;
+    let mut from = if dated { day * OF_A_DAY } else { 1 };
+    loop {
+        let end = if dated { from + OF_A_DAY } else { FIRST_DAY * OF_A_DAY };
+        let next =
+            last.query_row([from, end], |row| row.get::<_, Option<i64>>(0))?.map_or(from, |last| last + 1);
+        // A day that is full lends from the day before: the article is kept, a day off in the list.
+        match next < end || from == 0 {
+            true => return Ok(next),
+            false => from -= OF_A_DAY,
+        }
+    }
+}
+
+/// 1 January 1949, in days since 1900.
+const FIRST_DAY: i64 = 17_897;
 
 fn tags(site: i64, target: i64, status: &str, date: Option<&str>) -> String {
     let mut tags = format!("s{site} t{target} x{status}");
@@ -89,7 +119,13 @@ pub(super) fn work_off(db: &Connection) -> Result<u64, Fault> {
             })
             .optional()?;
         if let Some((site, target, words)) = found {
-            db.prepare_cached("DELETE FROM article_fts WHERE rowid = ?")?.execute([id])?;
+            let known: Option<i64> = db
+                .prepare_cached("DELETE FROM search_row WHERE article_id = ? RETURNING key")?
+                .query_row([id], |row| row.get(0))
+                .optional()?;
+            if let Some(key) = known {
+                db.prepare_cached("DELETE FROM article_fts WHERE rowid = ?")?.execute([key])?;
+            }
             insert(db, *id, site, target, &words)?;
         }
         done.execute([id])?;
@@ -106,6 +142,7 @@ pub(super) fn work_off(db: &Connection) -> Result<u64, Fault> {
 pub(super) fn forget(db: &Connection) -> Result<u64, Fault> {
     db.execute_batch(
         "INSERT INTO article_fts (article_fts) VALUES ('delete-all');
+         DELETE FROM search_row;
          INSERT OR IGNORE INTO search_backlog SELECT id FROM article;",
     )?;
     let left: i64 = db.query_row("SELECT count(*) FROM search_backlog", [], |row| row.get(0))?;

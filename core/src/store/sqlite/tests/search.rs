@@ -134,6 +134,49 @@ async fn a_word_in_the_title_leads_and_pages_hold_every_match_once() {
 }
 
 #[tokio::test]
+async fn what_is_found_is_listed_by_day_of_publication_whatever_was_stored_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let bench = Bench::open(dir.path(), Durability::Process).await;
+    // A list is read from its newest row down, a hundred and fifty days; three were published on one day, two say no day at all.
+    let urls: Vec<Entry> = (0..305).map(|at| entry(&format!("https://www.gd.gov.cn/b/{at}"), None)).collect();
+    let entries = bench.list(bench.target_id, urls).await;
+    let mut expected = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let mut record = bench.record(entry);
+        let article = Arc::make_mut(&mut record.article);
+        (article.title, article.content_text, article.doc_no) = ("别的".into(), "这里有通知".into(), None);
+        let day = if at % 100 == 0 { 40 } else { (at as i64 * 37) % 150 };
+        let time = Timestamp(NOW.0 - day * 86_400_000);
+        let date = time.to_utc().format("%Y-%m-%d").to_string();
+        let undated = at == 7 || at == 200 + 8;
+        article.published =
+            (!undated).then(|| Published { at: time, date: date.clone(), precision: Precision::Day });
+        expected.push((if undated { String::new() } else { date }, at, entry.id));
+        bench.store.record_article(record).await.unwrap();
+    }
+    expected.sort();
+    let expected: Vec<i64> = expected.into_iter().rev().map(|(.., id)| id).collect();
+    let ids = bench.store.search_ids(words("通知")).await.unwrap().ids;
+    assert_eq!(ids, expected);
+    // Equal in everything, so weighing changes nothing: pages are the same list, by cursor and by offset.
+    for by_cursor in [true, false] {
+        let (mut seen, mut paging) = (Vec::new(), Paging::first(33));
+        loop {
+            let page = page(&bench, words("通知"), paging.clone()).await;
+            seen.extend(page.items.iter().map(|hit| hit.id));
+            match page.cursor {
+                Some(cursor) if by_cursor => paging.cursor = Some(cursor),
+                Some(_) => paging.offset = Some(seen.len() as u64),
+                None => break,
+            }
+        }
+        assert_eq!(seen[100..], expected[100..], "by cursor: {by_cursor}");
+        let newest: std::collections::BTreeSet<_> = seen[..100].iter().collect();
+        assert_eq!(newest, expected[..100].iter().collect(), "the newest lead, by cursor: {by_cursor}");
+    }
+}
+
+#[tokio::test]
 async fn the_index_follows_its_articles_and_can_be_built_again() {
     let dir = tempfile::tempdir().unwrap();
     let bench = Bench::open(dir.path(), Durability::Process).await;
