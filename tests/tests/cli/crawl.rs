@@ -104,9 +104,9 @@ async fn stored_sites_and_targets_are_crawled_by_name_and_hosts_beside_each_othe
     assert_eq!(targets(&run), ["ndrc__xwfb"]);
     let run = stage.dibao("crawl --all --jobs 2 --max-items 3").await.exits(0);
     assert_eq!(targets(&run), ["gdqy__zlxx", "ndrc__tz", "ndrc__xwfb"]);
-    for host in ["www.ndrc.gov.cn", "www.gdqy.gov.cn"] {
-        assert_eq!(stage.replica.peak(host), 1, "{host} is asked one thing at a time");
-    }
+    // One page at a time; the files of an article come two at a time (S2-39), and only one of the sites has any.
+    assert_eq!(stage.replica.peak("www.gdqy.gov.cn"), 1);
+    assert!(stage.replica.peak("www.ndrc.gov.cn") <= 2);
     // A column that only the file's default describes.
     let run = stage.dibao("crawl gdqy.yaml --column tzgg --max-items 2").await.exits(0);
     assert_eq!((targets(&run).join(""), &run.row()["items_new"]), ("gdqy__tzgg".into(), &2.into()));

@@ -55,13 +55,32 @@ columns:
     list_url: https://www.gdqy.gov.cn/gdqy/newxxgk/zdly/spypaqbz/zlxx/index.html
 ";
 
+/// How the directory of a linked program is called, before the number of the process that made it.
+const LINKED: &str = "dibao-bin-";
+
+/// Removes what test processes left that are no more: statics are never dropped, and an old program takes a lot of disk.
+fn sweep(beside: &Path) {
+    for entry in std::fs::read_dir(beside).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(owner) = name.to_str().and_then(|name| name.strip_prefix(LINKED)?.split('-').next()) else {
+            continue;
+        };
+        if !Path::new("/proc").join(owner).exists() {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// The program beside this test, linked to a place of its own so that a build meanwhile does not change it.
 static DIBAO: LazyLock<(PathBuf, TempDir)> = LazyLock::new(|| {
     let built = match std::env::var_os("DIBAO_BIN") {
         Some(path) => PathBuf::from(path),
         None => beside("dibao", "cargo build --package dibao-cli"),
     };
-    let dir = tempfile::Builder::new().prefix("dibao-bin").tempdir_in(built.parent().unwrap()).unwrap();
+    let beside = built.parent().unwrap();
+    sweep(beside);
+    let prefix = format!("{LINKED}{}-", std::process::id());
+    let dir = tempfile::Builder::new().prefix(&prefix).tempdir_in(beside).unwrap();
     let own = dir.path().join("dibao");
     std::fs::hard_link(&built, &own).or_else(|_| std::fs::copy(&built, &own).map(drop)).unwrap();
     (own, dir)
