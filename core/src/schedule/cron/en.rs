@@ -1,7 +1,7 @@
 //! An expression in English: the time first, then the days. `at 09:00 on weekdays`, `every 30 minutes`.
 
 use super::CronExpr;
-use super::shape::{Shape, Times, around, runs};
+use super::shape::{Shape, Times, around, month_step, runs};
 
 const WEEK: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS: [&str; 13] = [
@@ -43,10 +43,7 @@ pub(super) fn describe(cron: &CronExpr) -> String {
 
 fn months(cron: &CronExpr) -> String {
     let months = around(runs(&cron.month.numbers()), 1, 12);
-    let step = match Shape::of(cron.month, 1, 12) {
-        Shape::Steps { step, .. } => format!(" (every {step} months)"),
-        _ => String::new(),
-    };
+    let step = month_step(cron).map(|step| format!(" (every {step} months)")).unwrap_or_default();
     format!("in {}{step}", and(named(&months, |n| MONTHS[n as usize].to_owned())))
 }
 

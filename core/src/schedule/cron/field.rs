@@ -118,6 +118,14 @@ impl Reading {
         }
     }
 
+    /// A weekday or a range of them, as bits from Sunday on.
+    pub fn days(self, text: &str) -> Result<u8, CronError> {
+        if text.contains(['*', '/', '?']) {
+            return Err(self.error(text, "is not a weekday", self.fix()));
+        }
+        Ok((self.item(text)?.set & 0x7f) as u8)
+    }
+
     /// An item that is neither `L`, `W` nor `#`.
     pub fn item(self, item: &str) -> Result<Field, CronError> {
         let (range, step) = match item.split_once('/') {

@@ -5,6 +5,11 @@
 //! The crates of this kind (`cron`, `croner`) disagree with these users on the grammar, on the days and on changes of the
 //! clock, so that only a search would be left of them; on bit sets that search is a page of code and under a microsecond.
 //!
+//! # Two day fields
+//! A day field counts as any when it is `*`, `?` or `*/1`, and then the other one decides. When both say something, either of
+//! them makes a day due, as POSIX has it, also where one is `*/2`: that some crons take both together as soon as
+//! one *begins* with `*` is known as a bug of theirs, and the schedules that are taken over come from implementations without it.
+//!
 //! # Changes of the clock
 //! A *fixed* job names its minutes and hours; an *interval* job has a `*` (or `*/n`) in one of them. Where the clock jumps
 //! ahead, a fixed job that fell into the gap runs once, at its end, and an interval job skips it. Where the

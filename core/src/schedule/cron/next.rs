@@ -68,9 +68,11 @@ impl CronExpr {
                 }
                 LocalResult::None => None,
             };
-            match at.filter(|at| *at > after) {
-                Some(at) => break Some(at),
-                None => from = due,
+            match at {
+                Some(at) if at > after => break Some(at),
+                // What falls into a gap is skipped in one step: Samoa once left out a whole day.
+                None => from = last_of_gap(due, zone),
+                Some(_) => from = due,
             }
         };
         match (again, ahead) {
@@ -197,6 +199,12 @@ impl CronExpr {
             })
             .fold(0, |days, day| days | 1 << day)
     }
+}
+
+/// The last second on the calendar of the gap that `due` is in.
+fn last_of_gap(due: NaiveDateTime, zone: Tz) -> NaiveDateTime {
+    let end = end_of_gap(due, zone).map(|end| zone.from_utc_datetime(&end.naive_utc()).naive_local());
+    end.map_or(due, |end| due.max(end - Duration::seconds(1)))
 }
 
 /// The first moment after the clock jumped over `due`.

@@ -16,13 +16,16 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<CronExpr, CronError>
     if text.len() > LONGEST {
         return Err(whole("is longer than 1000 characters", "write minute, hour, day, month and weekday"));
     }
+    if text.chars().any(|c| c.is_whitespace() && !c.is_ascii_whitespace()) {
+        return Err(whole("has a blank that is no space", "write plain spaces between the fields"));
+    }
     let written = match text.trim() {
         name if name.starts_with('@') => macros(name).ok_or_else(|| {
             whole("is not a known name", "use @yearly, @monthly, @weekly, @daily or @hourly")
         })?,
         other => other,
     };
-    let parts: Vec<&str> = written.split_whitespace().collect();
+    let parts: Vec<&str> = written.split_ascii_whitespace().collect();
     let (second, fields) = match (parts.len(), dialect.seconds) {
         (5, _) => (None, &parts[..]),
         (6, true) => (Some(parts[0]), &parts[1..]),
@@ -91,6 +94,13 @@ fn items(
     mut special: impl FnMut(&str) -> Result<bool, CronError>,
 ) -> Result<Field, CronError> {
     let mut all = Field::default();
+    if text != "?" && text.contains('?') {
+        return Err(reading.error(
+            text,
+            "has a `?` beside something else",
+            "a `?` stands alone; `*` does not",
+        ));
+    }
     for item in text.split(',') {
         if item.is_empty() {
             return Err(reading.error(
@@ -136,7 +146,7 @@ impl CronExpr {
         Ok(true)
     }
 
-    /// `5L` or `L5`, `FRIL`, `5#2`, `FRI#2`, `FRI#L`.
+    /// `5L` or `L5`, `FRIL`, `5#2`, `FRI#2`, `FRI#L`; a range stands for each of its days: `1-5#1`.
     fn special_weekday(&mut self, reading: Reading, item: &str) -> Result<bool, CronError> {
         let upper = item.to_ascii_uppercase();
         if upper == "L" {
@@ -146,23 +156,23 @@ impl CronExpr {
                 "write 5L for the last Friday of a month",
             ));
         }
-        if let Some((day, count)) = upper.split_once('#') {
-            let day = reading.standard(reading.number(day)?);
+        if let Some((days, count)) = upper.split_once('#') {
+            let days = reading.days(days)?;
             if count == "L" {
-                self.last_weekday |= 1 << day;
+                self.last_weekday |= days;
                 return Ok(true);
             }
             let count = count.parse::<usize>().ok().filter(|count| (1..=5).contains(count));
             let count = count.ok_or_else(|| {
                 reading.error(item, "does not say which of a month's five", "write #1 to #5")
             })?;
-            self.nth[count - 1] |= 1 << day;
+            self.nth[count - 1] |= days;
             return Ok(true);
         }
         let named = upper.strip_suffix('L').or_else(|| upper.strip_prefix('L'));
         match named {
-            Some(day) => {
-                self.last_weekday |= 1 << reading.standard(reading.number(day)?);
+            Some(days) => {
+                self.last_weekday |= reading.days(days)?;
                 Ok(true)
             }
             None => Ok(false),

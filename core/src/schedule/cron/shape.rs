@@ -62,6 +62,18 @@ impl Shape {
     }
 }
 
+/// The step of months that were written with one: also of two that are half a year apart, because a year goes on evenly.
+pub(super) fn month_step(cron: &CronExpr) -> Option<u32> {
+    match Shape::of(cron.month, 1, 12) {
+        Shape::Steps { step, .. } => Some(step),
+        _ if cron.month.stepped => match cron.month.numbers()[..] {
+            [first, second] if second - first == 6 => Some(6),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Numbers as spans; two neighbours are two numbers.
 pub(super) fn spans(numbers: &[u32]) -> Vec<(u32, u32)> {
     let pair =

@@ -2,7 +2,7 @@
 
 use super::CronExpr;
 use super::field::Field;
-use super::shape::{Shape, Times, around, runs, spans};
+use super::shape::{Shape, Times, around, month_step, runs, spans};
 
 const WEEK: [&str; 7] = ["日", "一", "二", "三", "四", "五", "六"];
 /// A week begins on Monday.
@@ -68,10 +68,7 @@ fn days(cron: &CronExpr) -> Option<String> {
     if shape == Shape::All {
         return days;
     }
-    let step = match (&shape, cron.month.stepped) {
-        (Shape::Steps { step, .. }, _) => format!("（每 {step} 个月）"),
-        _ => String::new(),
-    };
+    let step = month_step(cron).map(|step| format!("（每 {step} 个月）")).unwrap_or_default();
     let months = format!("每年 {}{step}", join_months(&months));
     let is_one = shape.single().is_some();
     Some(match days {

@@ -120,6 +120,11 @@ fn descriptions_read_as_a_person_would_say_them() {
             "每年 1、4、7、10 月（每 3 个月）的 1 日 00:00",
             "at 00:00 on day 1 of the month in January, April, July and October (every 3 months)",
         ),
+        (
+            "0 12 * */6 3",
+            "每年 1、7 月（每 6 个月）的每周三 12:00",
+            "at 12:00 on Wednesday in January and July (every 6 months)",
+        ),
         ("0 0 1 6-8 *", "每年 6–8 月每月 1 日 00:00", "at 00:00 on day 1 of the month in June to August"),
         (
             "0 0 1 11-2 *",
