@@ -43,12 +43,15 @@ pub fn come_due(
         Trigger::Adaptive { .. } => Some(Timestamp(now.0.saturating_add(FALLBACK_MS))),
         _ => None,
     };
-    let next = schedule.trigger.after(due, now, zone, adaptive_at)?;
+    let late = now.0.saturating_sub(due.0);
+    let skips = schedule.misfire == Misfire::Skip && late > GRACE_MS;
+    // What is left out takes no later due time with it that is not late yet.
+    let until = if skips { Timestamp(now.0.saturating_sub(GRACE_MS + 1)) } else { now };
+    let next = schedule.trigger.after(due, until, zone, adaptive_at)?;
     if next.is_none() && matches!(schedule.trigger, Trigger::Cron { .. }) {
         return Err(TriggerError("it never comes due again".to_owned()));
     }
-    let late = now.0.saturating_sub(due.0);
-    let (missed, last) = missed(&schedule.trigger, due, now, zone)?;
+    let (missed, last) = missed(&schedule.trigger, due, until, zone)?;
     let expires_at = match (&schedule.trigger, schedule.misfire, schedule.expires_sec) {
         (Trigger::Once { expires_at, .. }, ..) => *expires_at,
         (_, Misfire::Expire, Some(seconds)) => {
@@ -57,10 +60,12 @@ pub fn come_due(
         }
         _ => None,
     };
-    let (fires, rule) = match schedule.misfire {
-        Misfire::Skip if late > GRACE_MS => (false, Rule::Skipped),
-        _ if late > GRACE_MS || missed > 1 => (true, Rule::FiredLate),
-        _ => (true, Rule::Fired),
+    let (fires, rule) = if skips {
+        (false, Rule::Skipped)
+    } else if late > GRACE_MS || missed > 1 {
+        (true, Rule::FiredLate)
+    } else {
+        (true, Rule::Fired)
     };
     let mut inputs = json!({ "late_ms": late });
     if missed > 1 {
@@ -200,6 +205,10 @@ pub(super) mod tests {
             (RunOnce, None, 600, true, Rule::FiredLate, None, 660),
             (Skip, None, 1, true, Rule::Fired, None, 60),
             (Skip, None, 2, false, Rule::Skipped, None, 60),
+            // What came due half a minute ago is not late, whatever was missed before.
+            (Skip, None, 120, false, Rule::Skipped, None, 120),
+            (Skip, None, 121, false, Rule::Skipped, None, 120),
+            (Skip, None, 122, false, Rule::Skipped, None, 180),
             // The last missed one was at 600 minutes: its hour has not passed yet.
             (Expire, Some(3_600), 605, true, Rule::FiredLate, Some(660), 660),
             (Expire, Some(60), 605, true, Rule::FiredLate, Some(601), 660),
