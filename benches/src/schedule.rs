@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 use dibao::queue::{JobQuery, JobTable};
 use dibao::schedule::cron::CronExpr;
 use dibao::schedule::{
-    Bell, Change, FireAsk, NewSchedule, Overlap, ScheduleEdit, ScheduleTable, Timer, TimerOptions, Trigger,
+    Bell, Change, NewSchedule, Overlap, ScheduleEdit, ScheduleTable, Timer, TimerOptions, Trigger,
 };
 use dibao::store::{Durability, Files, SqliteStore};
 use dibao::{Clock, Timestamp};
@@ -89,6 +89,7 @@ pub async fn measure(python: Option<&Path>, quick: bool) -> Result<Vec<Figure>> 
     figures.extend(start(&dir.path().join("many"), many)?);
     figures.push(same_second(&dir.path().join("many"), many).await?);
     figures.extend(next_moments(python, quick)?);
+    figures.push(never()?);
     Ok(figures)
 }
 
@@ -195,15 +196,10 @@ async fn same_second(dir: &Path, many: usize) -> Result<Figure> {
         )))
     };
     table.change((0..SAME_SECOND).map(new).collect(), Timestamp(BEGIN), ZONE).await?;
-    let now = due + 1_000;
+    let timer = timer(&table, due + 1_000);
     let begun = Instant::now();
-    let mut fired = 0;
-    while fired < SAME_SECOND as u32 {
-        let ask = FireAsk { now: Timestamp(now), after: None, limit: 500, zone: ZONE, alerts: None };
-        let more = table.fire(ask).await?;
-        anyhow::ensure!(more.due > 0, "{fired} of {SAME_SECOND} were fired");
-        fired += more.jobs;
-    }
+    let pass = timer.pass().await?;
+    anyhow::ensure!(pass.jobs == SAME_SECOND as u32, "{} of {SAME_SECOND} were fired", pass.jobs);
     let seconds = begun.elapsed().as_secs_f64();
     let query = JobQuery { kind: Some("same".into()), limit: 1_000_000, ..JobQuery::default() };
     let mut jobs = table.jobs(query).await?;
@@ -215,6 +211,31 @@ async fn same_second(dir: &Path, many: usize) -> Result<Figure> {
         unit: " s",
         goal: Goal::AtMost(2.0),
         note: format!("among {many} schedules; in the order of their due times"),
+    })
+}
+
+/// How long it takes to find out that an expression never comes due: the slowest of several.
+fn never() -> Result<Figure> {
+    let mut slowest: f64 = 0.0;
+    let impossible = ["0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "*/5 * 31 4 *", "0 0 L-30 2 *", "0 0 30W 2 *"];
+    for expression in impossible {
+        for zone in [chrono_tz::UTC, ZONE, chrono_tz::America::New_York] {
+            let mut took = Vec::new();
+            for _ in 0..50 {
+                let begun = Instant::now();
+                let next = CronExpr::parse(expression)?.next_after(Timestamp(BEGIN).to_utc(), zone);
+                took.push(begun.elapsed().as_secs_f64() * 1e3);
+                anyhow::ensure!(next.is_none(), "{expression} comes due");
+            }
+            slowest = slowest.max(Samples::new(took).median());
+        }
+    }
+    Ok(Figure {
+        name: "a date that does not exist: never, after".into(),
+        value: slowest,
+        unit: " ms",
+        goal: Goal::AtMost(1.0),
+        note: format!("median; the slowest of {} expressions in three zones", impossible.len()),
     })
 }
 
