@@ -70,8 +70,16 @@ pub struct Coming {
 pub struct Adder {
     now: Timestamp,
     load: Load,
-    /// What the same expression in the same zone brought, by hour.
-    crons: HashMap<(String, Tz), Vec<u64>>,
+    /// What the same expression in the same zone brings.
+    crons: HashMap<(String, Tz), Moments>,
+}
+
+/// The coming moments of an expression.
+#[derive(Clone, Debug, Default)]
+struct Moments {
+    first: Option<i64>,
+    /// By hour.
+    counts: Vec<u64>,
 }
 
 impl Adder {
@@ -102,24 +110,23 @@ impl Adder {
             return;
         }
         match &coming.trigger {
-            Trigger::Cron { cron } => {
-                if let Some(hour) = self.hour(due) {
-                    hour.cron += 1;
-                }
-                self.cron(cron, coming.zone, due);
-            }
+            Trigger::Cron { cron } => self.cron(cron, coming.zone, due),
             Trigger::Interval { seconds } => {
                 let step = i64::try_from(*seconds).unwrap_or(i64::MAX / 2_000).max(1) * 1_000;
                 self.every(due, step, |hour| &mut hour.interval);
             }
             Trigger::Adaptive { .. } if coming.trigger.adapts() => {
                 let gap = coming.last.map_or(USUAL, |last| coming.due.0 - last.0).max(LEAST);
-                self.every(due, gap, |hour| &mut hour.adaptive);
+                let mut from = due;
+                // The moments of a cron beside it come as well; the next one may be one of them.
+                if let Some(cron) = coming.trigger.cron() {
+                    let moments = self.moments(cron, coming.zone).clone();
+                    from += if moments.first == Some(due) { gap } else { 0 };
+                    self.sum(&moments.counts);
+                }
+                self.every(from, gap, |hour| &mut hour.adaptive);
             }
             Trigger::Adaptive { .. } => {
-                if let Some(hour) = self.hour(due) {
-                    hour.cron += 1;
-                }
                 if let Some(cron) = coming.trigger.cron() {
                     self.cron(cron, coming.zone, due);
                 }
@@ -142,27 +149,52 @@ impl Adder {
         }
     }
 
-    /// The moments of an expression after the one that is due next.
+    /// One that is due by an expression: then, and at the moments after.
     fn cron(&mut self, cron: &str, zone: Tz, due: i64) {
-        let key = (cron.to_owned(), zone);
-        if !self.crons.contains_key(&key) {
-            let mut counts = vec![0; self.load.hours.len()];
-            let (begin, end) = (self.load.hours.first().map_or(0, |hour| hour.from.0), self.end());
-            let mut at = Timestamp(due);
-            while let Ok(Some(next)) = cron_after(cron, at, zone)
-                && next.0 < end
-            {
-                if let Some(count) = counts.get_mut(((next.0 - begin) / HOUR) as usize) {
-                    *count += 1;
-                }
-                at = next;
-            }
-            self.crons.insert(key.clone(), counts);
+        let moments = self.moments(cron, zone).clone();
+        let counts = match moments.first {
+            // Planned beyond some of them, as after a clock that was set back.
+            Some(first) if first < due => self.count(cron, zone, due).counts,
+            _ => moments.counts,
+        };
+        if moments.first != Some(due)
+            && let Some(hour) = self.hour(due)
+        {
+            hour.cron += 1;
         }
-        let Some(counts) = self.crons.get(&key) else { return };
+        self.sum(&counts);
+    }
+
+    fn sum(&mut self, counts: &[u64]) {
         for (hour, count) in self.load.hours.iter_mut().zip(counts) {
             hour.cron += count;
         }
+    }
+
+    /// The moments of an expression from now on, counted once for all who have it.
+    fn moments(&mut self, cron: &str, zone: Tz) -> &Moments {
+        let key = (cron.to_owned(), zone);
+        if !self.crons.contains_key(&key) {
+            let counted = self.count(cron, zone, self.now.0);
+            self.crons.insert(key.clone(), counted);
+        }
+        &self.crons[&key]
+    }
+
+    fn count(&self, cron: &str, zone: Tz, after: i64) -> Moments {
+        let mut moments = Moments { first: None, counts: vec![0; self.load.hours.len()] };
+        let (begin, end) = (self.load.hours.first().map_or(0, |hour| hour.from.0), self.end());
+        let mut at = Timestamp(after);
+        while let Ok(Some(next)) = cron_after(cron, at, zone)
+            && next.0 < end
+        {
+            moments.first = moments.first.or(Some(next.0));
+            if let Some(count) = moments.counts.get_mut(((next.0 - begin) / HOUR) as usize) {
+                *count += 1;
+            }
+            at = next;
+        }
+        moments
     }
 
     /// The sum.
@@ -205,6 +237,15 @@ mod tests {
         assert_eq!(load(&[(cron("0,30 * * * *"), 30, None), (cron("0,30 * * * *"), 30, None)]), [0, 4, 4, 4]);
         assert_eq!(load(&[(Trigger::Interval { seconds: 1_200 }, 10, None)]), [1, 3, 3, 3]);
         assert_eq!(load(&[(adaptive, 45, Some(-45))]), [0, 1, 1, 0]);
+        // One that is overdue runs now and again with the others, who are not counted twice for it.
+        assert_eq!(load(&[(cron("0 11 * * *"), -10, None), (cron("0 11 * * *"), 90, None)]), [1, 0, 2, 0]);
+        // A cron beside a policy: its moments are there whatever the policy brings.
+        let both = |due, last| {
+            let (policy, combine) = (Adaptive::Predictive, Combine::Either);
+            load(&[(Trigger::Adaptive { policy, cron: Some("0 11 * * *".into()), combine }, due, last)])
+        };
+        assert_eq!(both(0, Some(-600)), [1, 0, 1, 0]);
+        assert_eq!(both(90, Some(-600)), [0, 0, 1, 0]);
         // What is overdue runs now, and once.
         let once = Trigger::Once { at: at(-600), expires_at: None };
         assert_eq!(load(&[(once, -600, None)]), [1, 0, 0, 0]);
