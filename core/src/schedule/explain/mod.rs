@@ -237,7 +237,12 @@ fn because(facts: &Facts, planned: Option<&Decided>, lang: Lang) -> Because {
         Trigger::Adaptive { policy, .. } => {
             // Of the two moments the earlier one counts.
             if let (Some(expression), Some(due)) = (row.trigger.cron(), row.next_due_at)
-                && (!row.trigger.adapts() || row.adaptive_at.is_none_or(|at| at > due))
+                && (!row.trigger.adapts()
+                    || match row.adaptive_at {
+                        Some(at) => at > due,
+                        // Nothing was planned yet: it is due by the cron at the cron's moments, and else for its first look.
+                        None => cron_after(expression, Timestamp(due.0 - 1_000), facts.zone) == Ok(Some(due)),
+                    })
             {
                 return cron(expression);
             }

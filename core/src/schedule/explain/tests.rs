@@ -88,6 +88,11 @@ fn what_the_policy_expects_and_what_holds_it_back_are_told_with_their_numbers() 
 #[test]
 fn cron_and_policy_that_share_a_target_say_which_of_them_counts() {
     let mut facts = facts(adaptive(Some("0 10 * * *"), Combine::Either), 30);
+    // Never looked at: due by the cron at its moments, for the first look at any other.
+    assert!(matches!(explain(&facts, Lang::En).because, Because::Cron { .. }));
+    facts.schedule.next_due_at = Some(at(0));
+    assert!(matches!(explain(&facts, Lang::En).because, Because::NeverLooked));
+    facts.schedule.next_due_at = Some(at(30));
     facts.schedule.adaptive_at = Some(at(50));
     assert!(matches!(explain(&facts, Lang::En).because, Because::Cron { .. }));
     facts.schedule.next_due_at = Some(at(20));
