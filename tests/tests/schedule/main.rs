@@ -6,5 +6,6 @@ mod crash;
 mod crawls;
 mod model;
 mod once;
+mod remembered;
 mod service;
 mod timer;

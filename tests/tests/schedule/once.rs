@@ -9,6 +9,7 @@ use dibao::schedule::{ONCE, OneShot};
 use dibao::{Clock as _, Engine, ErrorClass, Timestamp};
 use futures::future::BoxFuture;
 use serde_json::json;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::bed::at;
@@ -102,6 +103,45 @@ async fn one_shots_run_one_at_a_time_the_expired_first_and_a_program_that_was_of
     assert_eq!(engine.schedules().one_shots(10).await.unwrap().len(), 6);
     work(&engine, &diary).await;
     assert!(diary.take().is_empty(), "nothing comes twice");
+}
+
+/// Never comes back: its program dies first.
+struct Dies(Arc<Notify>);
+
+impl JobHandler for Dies {
+    fn run<'a>(&'a self, _: &'a JobContext) -> BoxFuture<'a, JobResult> {
+        self.0.notify_one();
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn s1_12_what_ran_when_its_program_died_runs_again_and_what_is_too_late_by_then_is_told() {
+    for (expires, expected) in [(None, "run word"), (Some(30), "expired word")] {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = LeapClock::at(at("2026-04-10 09:30"));
+        let died = async {
+            let engine = open(dir.path(), &clock).await;
+            let mut one = one("word", 1);
+            one.expires_in = expires.map(Duration::from_secs);
+            engine.schedules().add_once(one).await.unwrap();
+            clock.set(Timestamp(clock.now().0 + 2_000));
+            let begun = Arc::new(Notify::new());
+            let handlers = Handlers::new().with(ONCE, Dies(begun.clone()));
+            let options = WorkOptions { idle: Duration::from_millis(10), ..WorkOptions::default() };
+            let queue = engine.queue();
+            tokio::select! {
+                ended = queue.work(handlers, options, CancellationToken::new(), true) => panic!("{ended:?}"),
+                () = begun.notified() => {}
+            }
+        };
+        died.await;
+        clock.set(Timestamp(clock.now().0 + 600_000));
+        let (engine, diary) = (open(dir.path(), &clock).await, Diary::default());
+        assert_eq!(engine.schedules().rehydrate().await.unwrap(), 1);
+        work(&engine, &diary).await;
+        assert_eq!(diary.take(), [expected]);
+    }
 }
 
 #[tokio::test]
