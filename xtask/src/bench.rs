@@ -6,14 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::steps::cargo;
 use crate::{adapters, python};
 
 /// Runs the experiments; `quick` for a short look, `only` for one of them.
 pub fn run(workspace: &Path, quick: bool, only: Option<&str>) -> Result<()> {
     adapters::run(workspace)?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(&cargo)
-        .current_dir(workspace)
+    let status = cargo(workspace)
         .args([
             "build",
             "--release",

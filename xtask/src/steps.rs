@@ -7,10 +7,21 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// A cargo command in the workspace.
+/// A cargo command in the workspace. What the cargo that started this program told it of *its* package is not handed on: build
+/// scripts that look at it would run again, and half of the dependencies be built again, whenever `cargo xtask` follows `cargo`.
 pub fn cargo(workspace: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(workspace);
+    for (name, _) in std::env::vars_os() {
+        let own = name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_")
+                || name.starts_with("CARGO_MANIFEST_")
+                || name == "CARGO_PRIMARY_PACKAGE"
+        });
+        if own {
+            cargo.env_remove(name);
+        }
+    }
     cargo
 }
 
