@@ -31,12 +31,16 @@ pub(super) fn describe(cron: &CronExpr) -> String {
         (true, false) => Some(day_of_week(cron)),
         (false, false) => Some(format!("{} or {}", day_of_month(cron), day_of_week(cron))),
     };
-    let time = time(cron, days.is_none());
+    // What goes from 22 to 2 would end in the month after the last.
+    let mut time = time(cron, days.is_none() && is_all_year);
     let names_times = time.contains(':') || !is_all_year;
     let days = match days {
         None if names_times => Some("every day".to_owned()),
         days => days,
     };
+    if time.ends_with("the next day") {
+        time.push(',');
+    }
     let months = (!is_all_year).then(|| months(cron));
     [Some(time), days, months].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
@@ -44,7 +48,13 @@ pub(super) fn describe(cron: &CronExpr) -> String {
 fn months(cron: &CronExpr) -> String {
     let months = around(runs(&cron.month.numbers()), 1, 12);
     let step = month_step(cron).map(|step| format!(" (every {step} months)")).unwrap_or_default();
-    format!("in {}{step}", and(named(&months, |n| MONTHS[n as usize].to_owned())))
+    format!("{}{step}", within("in", &months, |n| MONTHS[n as usize].to_owned()))
+}
+
+/// `in May and June`, `from June to August`.
+fn within(word: &str, runs: &[(u32, u32)], say: impl Fn(u32) -> String) -> String {
+    let is_range = matches!(runs, [(from, to)] if from != to && *to != from + 1);
+    format!("{} {}", if is_range { "from" } else { word }, and(named(runs, say)))
 }
 
 fn day_of_month(cron: &CronExpr) -> String {
@@ -95,7 +105,7 @@ fn day_of_week(cron: &CronExpr) -> String {
         _ => {
             let places: Vec<u32> = (0..7).filter(|at| cron.weekday.has(ORDER[*at as usize])).collect();
             let name = |at: u32| WEEK[ORDER[at as usize] as usize].to_owned();
-            parts.push(format!("on {}", and(named(&around(runs(&places), 0, 6), name))));
+            parts.push(within("on", &around(runs(&places), 0, 6), name));
         }
     }
     for day in ORDER {

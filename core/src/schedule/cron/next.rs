@@ -10,6 +10,8 @@ use super::CronExpr;
 /// Each kind of year (which weekday it begins with, leap or not) comes again within so many, the skipped leap year of 2100
 /// included: what has not come by then never comes.
 const CYCLE: i32 = 40;
+/// Later moments cannot be written as RFC 3339 has them.
+const LAST_YEAR: i32 = 9_999;
 
 impl CronExpr {
     /// The first moment after `after`; none when it never comes.
@@ -21,7 +23,7 @@ impl CronExpr {
             true => self.next_of_interval(after, local, zone),
             false => self.next_of_fixed(after, local, zone),
         };
-        found.map(|at| at.with_timezone(&zone))
+        found.map(|at| at.with_timezone(&zone)).filter(|at| at.year() <= LAST_YEAR)
     }
 
     /// The first moment from `from` on.

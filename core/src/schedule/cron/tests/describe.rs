@@ -43,12 +43,17 @@ fn descriptions_read_as_a_person_would_say_them() {
         (
             "0 22-2 * * *",
             "每天 22:00–次日 02:00 每小时",
-            "every hour from 22:00 to 02:00 the next day every day",
+            "every hour from 22:00 to 02:00 the next day, every day",
         ),
         (
             "*/30 22-2 * * *",
             "每天 22:00–次日 02:59 每 30 分钟",
-            "every 30 minutes from 22:00 to 02:59 the next day every day",
+            "every 30 minutes from 22:00 to 02:59 the next day, every day",
+        ),
+        (
+            "0 22-2 * 6 *",
+            "每年 6 月每天 00:00、01:00、02:00、22:00、23:00",
+            "at 00:00, 01:00, 02:00, 22:00 and 23:00 every day in June",
         ),
         (
             "0 22-2 * * 1-5",
@@ -68,8 +73,8 @@ fn descriptions_read_as_a_person_would_say_them() {
         ("0 9 * * 6,0", "周末 09:00", "at 09:00 on weekends"),
         ("0 9 * * 1", "每周一 09:00", "at 09:00 on Monday"),
         ("0 9 * * 1,3,5", "每周一、三、五 09:00", "at 09:00 on Monday, Wednesday and Friday"),
-        ("0 9 * * 2-4", "每周二至周四 09:00", "at 09:00 on Tuesday to Thursday"),
-        ("0 9 * * 5-1", "每周五至周一 09:00", "at 09:00 on Friday to Monday"),
+        ("0 9 * * 2-4", "每周二至周四 09:00", "at 09:00 from Tuesday to Thursday"),
+        ("0 9 * * 5-1", "每周五至周一 09:00", "at 09:00 from Friday to Monday"),
         ("0 9 * * 0-6", "每天 09:00", "at 09:00 every day"),
         (
             "*/30 9-17 * * 1-5",
@@ -125,13 +130,13 @@ fn descriptions_read_as_a_person_would_say_them() {
             "每年 1、7 月（每 6 个月）的每周三 12:00",
             "at 12:00 on Wednesday in January and July (every 6 months)",
         ),
-        ("0 0 1 6-8 *", "每年 6–8 月每月 1 日 00:00", "at 00:00 on day 1 of the month in June to August"),
+        ("0 0 1 6-8 *", "每年 6–8 月每月 1 日 00:00", "at 00:00 on day 1 of the month from June to August"),
         (
             "0 0 1 11-2 *",
             "每年 11 月至次年 2 月每月 1 日 00:00",
-            "at 00:00 on day 1 of the month in November to February",
+            "at 00:00 on day 1 of the month from November to February",
         ),
-        ("0 0 * 6-8 *", "每年 6–8 月每天 00:00", "at 00:00 every day in June to August"),
+        ("0 0 * 6-8 *", "每年 6–8 月每天 00:00", "at 00:00 every day from June to August"),
         ("0 0 * 3 1", "每年 3 月的每周一 00:00", "at 00:00 on Monday in March"),
     ] {
         let cron = cron(text);

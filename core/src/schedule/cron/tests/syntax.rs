@@ -264,6 +264,12 @@ fn what_never_comes_is_told() {
 }
 
 #[test]
+fn the_year_9999_is_the_last() {
+    let yearly = cron("0 0 1 1 *");
+    assert_eq!(times(&yearly, "9998-06-01T00:00:00Z", UTC, 2), ["9999-01-01 00:00"]);
+}
+
+#[test]
 fn a_moment_that_is_due_counts_only_when_it_is_included() {
     let cron = cron("0 9 * * *");
     let nine = utc("2026-04-10T09:00:00Z");
