@@ -137,9 +137,12 @@ impl Shared {
         let mut found = self.register.hosts.cookies(key, &trip.url);
         trip.pooled = !found.is_empty();
         for own in trip.jar.for_url(&trip.url, self.clock.now()) {
-            found.retain(|pooled| pooled.name != own.name);
-            found.push(own);
+            match found.iter_mut().find(|known| known.is_same(&own)) {
+                Some(known) => *known = own,
+                None => found.push(own),
+            }
         }
+        cookies::longer_paths_first(&mut found);
         if let Some(value) = cookies::header(&found) {
             trip.headers.insert(COOKIE, value);
         }

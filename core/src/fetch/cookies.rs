@@ -52,8 +52,9 @@ pub fn parse_set_cookie(header: &str, url: &Url, now: Timestamp) -> Option<Cooki
         // Dates that are written otherwise: `1 Jan 1970`, which takes a cookie back, or with hyphens.
         (None, None) => attribute(header, "expires").and_then(|date| http_date(date, now)),
     };
-    let named = parsed.domain().map(|domain| domain.trim_start_matches('.')).filter(|d| !d.is_empty());
-    let named = named.map(|domain| without_dot(domain).to_ascii_lowercase());
+    // One leading dot means nothing (RFC 6265 §5.2.3); another one, or one at the end, is part of a name nobody has.
+    let named = attribute(header, "domain").map(|domain| domain.strip_prefix('.').unwrap_or(domain));
+    let named = named.filter(|domain| !domain.is_empty()).map(str::to_ascii_lowercase);
     // RFC 6265 §5.3: a host that is itself a suffix of everybody's may name itself, and means only itself.
     let named = named.filter(|domain| domain != host_of(url) || !is_everybodys(domain));
     let cookie = Cookie {
@@ -77,7 +78,10 @@ impl Cookie {
     pub fn may_be_set_by(&self, url: &Url) -> bool {
         let clean = |text: &str| text.bytes().all(|byte| byte > 0x1f && byte != 0x7f && byte != b';');
         let name_ok = !self.name.is_empty()
-            && self.name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'=' | b';' | b','));
+            && self
+                .name
+                .bytes()
+                .all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'=' | b';' | b','));
         let host = host_of(url);
         let domain_ok = if self.host_only {
             self.domain == host
@@ -90,7 +94,6 @@ impl Cookie {
         name_ok
             && clean(&self.value)
             && clean(&self.path)
-            && self.value.is_ascii()
             && self.path.is_ascii()
             && self.name.len() + self.value.len() + self.path.len() <= MAX_BYTES
             && self.path.starts_with('/')
@@ -116,7 +119,8 @@ impl Cookie {
             && self.expires.is_none_or(|expires| expires > now)
     }
 
-    fn is_same(&self, other: &Cookie) -> bool {
+    /// RFC 6265 §5.3: of one name there may be several, for other domains and paths.
+    pub(super) fn is_same(&self, other: &Cookie) -> bool {
         self.name == other.name && self.domain == other.domain && self.path == other.path
     }
 }
@@ -133,9 +137,11 @@ impl CookiePool {
             let latest = Timestamp(now.0.saturating_add(LONGEST));
             let expires = cookie.expires.unwrap_or(latest).min(latest);
             cookie.expires = Some(expires);
-            self.0.retain(|known| !known.is_same(&cookie));
-            if expires > now {
-                self.0.push(cookie);
+            // What is set anew keeps its place in the order (RFC 6265 §5.3, 11).
+            match self.0.iter().position(|known| known.is_same(&cookie)) {
+                Some(index) => self.0[index] = cookie,
+                None if expires > now => self.0.push(cookie),
+                None => {}
             }
         }
         self.0.retain(|cookie| cookie.expires.is_some_and(|expires| expires > now));
@@ -148,7 +154,7 @@ impl CookiePool {
     pub fn for_url(&self, url: &Url, now: Timestamp) -> Vec<Cookie> {
         let mut found: Vec<Cookie> =
             self.0.iter().filter(|cookie| cookie.goes_with(url, now)).cloned().collect();
-        found.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        longer_paths_first(&mut found);
         found
     }
 
@@ -168,13 +174,19 @@ impl CookiePool {
     }
 }
 
+/// RFC 6265 §5.4: the order in which they are sent; among equals the one that was set first.
+pub(super) fn longer_paths_first(cookies: &mut [Cookie]) {
+    cookies.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+}
+
 /// The value of a `Cookie` header; none when there is nothing to send.
 pub(super) fn header(cookies: &[Cookie]) -> Option<http::HeaderValue> {
     let pairs: Vec<String> = cookies.iter().map(|c| format!("{}={}", c.name, c.value)).collect();
     if pairs.is_empty() {
         return None;
     }
-    let mut value = http::HeaderValue::from_str(&pairs.join("; ")).ok()?;
+    // From bytes: a value that is not ASCII goes back as it came.
+    let mut value = http::HeaderValue::from_bytes(pairs.join("; ").as_bytes()).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
@@ -262,7 +274,11 @@ mod tests {
             ("=1", None),
             ("nothing", None),
             ("a=1\r\nhost: evil", None),
-            ("a=通知", None),
+            ("a=通知", Some(("www.gd.gov.cn", true, "/zwgk/wjk", None, false))),
+            ("a b=1", Some(("www.gd.gov.cn", true, "/zwgk/wjk", None, false))),
+            ("a=1; Domain=gd.gov.cn; Domain=.www.gd.gov.cn", Some(("www.gd.gov.cn", false, "/zwgk/wjk", None, false))),
+            ("a=1; Domain=..gd.gov.cn", None),
+            ("a=1; Domain=gd.gov.cn.", None),
         ];
         for (header, expected) in table {
             let found = read(header, from);
@@ -319,6 +335,34 @@ mod tests {
         let foreign = read("x=1", "https://tracker.example.com/").unwrap();
         pool.keep([foreign], &page, NOW);
         assert!(pool.is_empty());
+    }
+
+    /// What is set one after the other, and what goes back for a page: each line a case of the published tests of
+    /// RFC 6265, or near it.
+    #[test]
+    fn of_one_name_the_host_gets_back_what_it_set_for_that_place() {
+        let page = url("http://home.example.org/cookie/page");
+        #[rustfmt::skip]
+        let table: &[(&[&str], &str)] = &[
+            (&["foo=bar; path=/", "foo=qux; path=/cookie"], "foo=qux; foo=bar"),
+            (&["foo=qux; path=/cookie", "foo=bar; path=/"], "foo=qux; foo=bar"),
+            (&["foo=bar; path=/", "foo=qux; path=/"], "foo=qux"),
+            (&["a=1; path=/", "b=2; path=/", "a=3; path=/"], "a=3; b=2"),
+            (&["foo=bar; domain=example.org; path=/", "foo=qux; path=/"], "foo=bar; foo=qux"),
+            (&["foo=bar; path=/other"], ""),
+            (&["foo=通知; path=/"], "foo=通知"),
+            (&["foo bar=1; path=/"], "foo bar=1"),
+        ];
+        for (set, expected) in table {
+            let mut pool = CookiePool::default();
+            pool.keep(set.iter().filter_map(|h| parse_set_cookie(h, &page, NOW)), &page, NOW);
+            let sent = header(&pool.for_url(&page, NOW));
+            assert_eq!(
+                sent.as_ref().map(|value| value.as_bytes()).unwrap_or_default(),
+                expected.as_bytes(),
+                "{set:?}"
+            );
+        }
     }
 
     #[test]

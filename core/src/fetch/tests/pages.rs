@@ -98,3 +98,18 @@ fn a_setting_that_cannot_work_is_refused_at_once() {
     let error = build(GateOptions { extra_roots: vec![vec![1, 2, 3].into()], ..options() }).unwrap();
     assert!(error.to_string().contains("root"), "{error}");
 }
+
+#[tokio::test]
+async fn cookies_of_one_name_for_two_paths_both_go_back() {
+    let server = Server::start(|asked| match asked.path.as_str() {
+        "/begin" => {
+            let set = "set-cookie: foo=bar; path=/\r\nset-cookie: foo=qux; path=/cookie\r\n";
+            reply("302 Found", &format!("{set}location: /cookie/page\r\n"), b"")
+        }
+        _ => reply("200 OK", "", b"<p>page"),
+    })
+    .await;
+    gate(options()).fetch(&ask(&server.url("/begin"))).await.unwrap();
+    let heads = server.heads();
+    assert!(heads[1].contains("cookie: foo=qux; foo=bar\r\n"), "{}", heads[1]);
+}
