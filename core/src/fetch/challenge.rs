@@ -115,6 +115,7 @@ fn script(page: &Glance<'_>, refused: bool) -> Option<Found> {
             .any(|way| page.source.contains(way))
     };
     if page.visible < BARE
+        && !is_shell(page)
         && page.source.contains("document.cookie")
         && sets_cookie(&page.source)
         && reloads()
@@ -141,7 +142,10 @@ fn words(page: &Glance<'_>, refused: bool) -> Option<Found> {
     // Pages that load their content by script greet with 请稍候 too: on a success it takes the title or both.
     let waits = says("请稍候") || says("请稍后");
     let verifies = says("正在验证");
-    if is_nearly(&page.title, "请稍候") || (waits && verifies) {
+    // Whoever lists such words has more to say.
+    let bare = refused || page.shown.chars().count() < 2 * BARE;
+    let titled = is_nearly(&page.title, "请稍候") && (refused || verifies || !has_app(page));
+    if bare && (titled || (waits && verifies)) {
         return found(Product::Qingyuan, "请稍候");
     }
     if refused && page.shows_little() && (waits || verifies) {
@@ -179,6 +183,25 @@ fn is_nearly(title: &str, word: &str) -> bool {
     let rest: String = before.chars().chain(after.chars()).filter(|c| !c.is_whitespace()).collect();
     let said: String = rest.chars().filter(|c| c.is_alphanumeric()).collect();
     rest.chars().count() <= 4 && matches!(&*said, "" | "中" | "页" | "页面")
+}
+
+/// A page that loads its style and its script from elsewhere and is filled by them: there is more to it than a cookie.
+fn is_shell(page: &Glance<'_>) -> bool {
+    let tag_with = |tag: &str, word: &str| {
+        page.source.match_indices(tag).take(64).any(|(at, _)| {
+            let rest = &page.source[at + tag.len()..];
+            rest[..rest.find('>').unwrap_or(rest.len())].contains(word)
+        })
+    };
+    has_app(page) || tag_with("<link", "stylesheet") || tag_with("<script", " src=")
+}
+
+/// The element that frameworks fill.
+fn has_app(page: &Glance<'_>) -> bool {
+    ["app", "root", "__nuxt", "__next"].iter().any(|name| {
+        ["\"", "'"].iter().any(|quote| page.source.contains(&format!("id={quote}{name}{quote}")))
+            || [">", " "].iter().any(|end| page.source.contains(&format!("id={name}{end}")))
+    })
 }
 
 fn followed_by_hex(source: &str, sign: &str, digits: usize) -> bool {

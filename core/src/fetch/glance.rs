@@ -11,6 +11,8 @@ use crate::extract;
 
 /// No challenge page hides its script further down; an article may be megabytes long.
 pub(super) const WINDOW: usize = 64 << 10;
+/// Of a page of which the first window shows nothing at all, so much is looked at.
+const LARGEST_WINDOW: usize = 4 * WINDOW;
 /// A page that shows this many characters is for readers. The pages that only run a script show none, those that
 /// apologise show a sentence or two.
 pub(super) const ENOUGH: usize = 200;
@@ -161,7 +163,11 @@ impl Glance<'_> {
 
 /// Looks at a page. `closely` reads the source even when enough shows: of a page that came with an error status.
 pub(super) fn glance<'a>(body: &'a [u8], content_type: &str, closely: bool) -> Glance<'a> {
-    let window = &body[..body.len().min(WINDOW)];
+    let mut window = &body[..body.len().min(WINDOW)];
+    // A long comment or style before everything else hides nothing.
+    if body.len() > WINDOW && Scan::new(window).count(&mut Vec::new()) == 0 {
+        window = &body[..body.len().min(LARGEST_WINDOW)];
+    }
     let utf16 = matches!(Encoding::for_bom(window), Some((encoding, _)) if encoding != UTF_8);
     if !utf16 && !closely {
         let mut title = Vec::new();

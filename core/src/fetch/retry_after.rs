@@ -12,6 +12,8 @@ use crate::clock::Timestamp;
 pub const SHORTEST: Duration = Duration::from_secs(10);
 /// C8: a host cannot silence itself for longer with one header.
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// What a host gets that says to come back later, in words that nobody can read.
+pub const UNREADABLE: Duration = Duration::from_secs(60);
 
 /// The moment from which the host may be asked again, between [`SHORTEST`] and [`LONGEST`] from `now`.
 ///
@@ -19,10 +21,12 @@ pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// are off by hours at times. None when the value is neither a number of seconds nor a date.
 pub fn until(value: &str, date: Option<&str>, now: Timestamp) -> Option<Timestamp> {
     let value = value.trim();
-    let wait = match seconds(value) {
+    // Two programs that each add the header make a list of it.
+    let first = value.split(',').next().unwrap_or_default().trim_end();
+    let wait = match seconds(first) {
         Some(seconds) => Duration::from_secs(seconds),
         None => {
-            let at = http_date(value, now)?;
+            let at = http_date(value, now).or_else(|| rfc3339(value))?;
             let server = date.and_then(|date| http_date(date, now)).unwrap_or(now);
             Duration::from_millis(u64::try_from(at.0.saturating_sub(server.0)).unwrap_or(0))
         }
@@ -31,12 +35,24 @@ pub fn until(value: &str, date: Option<&str>, now: Timestamp) -> Option<Timestam
     Some(Timestamp(now.0.saturating_add(wait.as_millis() as i64)))
 }
 
-/// Digits; a fraction is rounded up, a number too large for the type is as good as the largest.
+/// What programs write that were made for other formats.
+fn rfc3339(value: &str) -> Option<Timestamp> {
+    let at = chrono::DateTime::parse_from_rfc3339(value).ok()?;
+    Some(Timestamp(at.timestamp_millis()))
+}
+
+/// Digits; a fraction is rounded up, a number too large for the type is as good as the largest, a negative one as
+/// good as none. `60s` is what configuration files call it.
 fn seconds(value: &str) -> Option<u64> {
+    let (negative, value) = value.strip_prefix('-').map_or((false, value), |rest| (true, rest));
+    let value = value.strip_suffix(['s', 'S']).unwrap_or(value);
     let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     if whole.is_empty() || !digits(whole) || !digits(fraction) {
         return None;
+    }
+    if negative {
+        return Some(0);
     }
     let more = u64::from(fraction.bytes().any(|b| b != b'0'));
     Some(whole.parse::<u64>().unwrap_or(u64::MAX).saturating_add(more))
@@ -69,7 +85,7 @@ pub fn http_date(value: &str, now: Timestamp) -> Option<Timestamp> {
             }
         } else if let Some(number) = month_number(word) {
             once(&mut month, number)?;
-        } else if !is_weekday(word) && !matches!(word, "GMT" | "UTC" | "Z") {
+        } else if !is_weekday(word) && !matches!(word, "GMT" | "UTC" | "UT" | "Z" | "+0000") {
             return None;
         }
     }
@@ -149,8 +165,17 @@ mod tests {
             ("Wednesday, 18-Nov-76 08:00:00 GMT", Some(86_400)),
             ("Friday, 18-Nov-77 08:00:00 GMT", Some(10)),
             // neither
+            // not by the book, and yet there is no doubt
+            ("Wed, 18 Nov 2026 08:02:00 +0000", Some(120)),
+            ("Wed, 18 Nov 2026 08:02:00 UT", Some(120)),
+            ("2026-11-18T08:02:00Z", Some(120)),
+            ("2026-11-18T16:02:00+08:00", Some(120)),
+            ("60, 60", Some(60)),
+            ("90s", Some(90)),
+            ("-5", Some(10)),
             ("", None),
-            ("-5", None),
+            ("--5", None),
+            ("s", None),
             ("+5", None),
             ("soon", None),
             ("1e3", None),

@@ -191,7 +191,8 @@ impl<'a> Answer<'a> {
         if status == 304 {
             return self.verdict(VerdictKind::Ok, "status 304, not modified");
         }
-        let Some(location) = self.header("location") else {
+        let location = self.header("location").filter(|location| !location.trim().is_empty());
+        let Some(location) = location.filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308)) else {
             return self.verdict(VerdictKind::ServerError, format!("status {status} without a place to go"));
         };
         let to_itself = self.url.join(location).is_ok_and(|mut to| {
@@ -217,7 +218,12 @@ impl<'a> Answer<'a> {
             return None;
         }
         let value = self.header("retry-after")?;
-        let until = retry_after::until(value, self.header("date"), now)?;
+        let asks_for_peace = matches!(self.status, 429 | 503) && !value.trim().is_empty();
+        let until = retry_after::until(value, self.header("date"), now).or_else(|| {
+            // It did say to come back later: to send a browser now would be the opposite.
+            let wait = retry_after::UNREADABLE.as_millis() as i64;
+            asks_for_peace.then(|| Timestamp(now.0.saturating_add(wait)))
+        })?;
         let evidence = format!("status {}, Retry-After: {}", self.status, short(value));
         Some(self.verdict(VerdictKind::RetryAfter(until), evidence))
     }
@@ -394,8 +400,9 @@ impl Verdict {
             E::Timeout { .. } => VerdictKind::NetworkError(NetworkFault::Timeout),
             E::Tls(_) => VerdictKind::NetworkError(NetworkFault::Tls),
             E::Truncated(_) => VerdictKind::NetworkError(NetworkFault::Truncated),
-            E::Protocol(_) | E::BadEncoding(_) => VerdictKind::NetworkError(NetworkFault::Protocol),
-            E::TooLarge { .. } => VerdictKind::WrongContent,
+            E::Protocol(_) => VerdictKind::NetworkError(NetworkFault::Protocol),
+            // The host answered; what it wrote is of no use to us.
+            E::TooLarge { .. } | E::BadEncoding(_) => VerdictKind::WrongContent,
             // A circle mostly means that a cookie is wanted: a browser may get out of it.
             E::RedirectLoop | E::TooManyRedirects(_) | E::BadRedirect(_) => VerdictKind::ServerError,
             _ => return None,

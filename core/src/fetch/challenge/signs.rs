@@ -31,7 +31,8 @@ pub(super) const SCRIPTS: &[Sign] = &[
     passes("ctct_bundle", Ctct),
     passes("/ctct/nwaf", Ctct),
     passes("__jsl_clearance", Jiasule),
-    passes("__jsluid", Jiasule),
+    // Scripts of ordinary pages look at that cookie too.
+    weak(passes("__jsluid", Jiasule)),
     passes("document.cookie=('_')+('_')+('j')", Jiasule),
     passes("$_ts=window['$_ts']", Ruishu),
     passes("$_ts=window[\"$_ts\"]", Ruishu),

@@ -174,6 +174,38 @@ fn pages_that_were_let_through_are_ok() {
     assert_eq!(got.kind, VerdictKind::Blocked, "{got}");
 }
 
+/// Little shows on them, and yet nobody asks for anything.
+#[test]
+fn short_pages_and_shells_are_no_challenges() {
+    #[rustfmt::skip]
+    let pages = [
+        "<html><head><title>常见拦截页面用语</title></head><body><p>访问各地网站时常见的提示有：请稍候、正在验证、安全验证、检测中、人机识别、跳转中、访问异常页面、您的请求已被拦截。遇到这些提示时，请先检查浏览器是否允许脚本，再更换网络后重试，仍不能访问的，请与网站的技术支持单位联系，联系方式见网站首页底部。</p></body></html>",
+        "<html><head><title>政府信息公开</title><script>var _CONFIG={};document.cookie='lang=zh';function go(u){location.href=u}</script></head><body><div id=app></div><script src=/app.js></script></body></html>",
+        "<html><head><title>请稍候...</title></head><body><div id=\"app\"></div><script src=\"/app.js\"></script></body></html>",
+        "<html><head><title>通知</title></head><body><script>if(document.cookie.indexOf('__jsluid')<0){}</script><p>本局定于4月10日停电检修。</p></body></html>",
+    ];
+    for page in pages {
+        let got = verdict(200, &[], Purpose::List, page);
+        assert_eq!(got.kind, VerdictKind::Ok, "{page}: {got}");
+    }
+    // The cookie and the reload without the shell are a challenge.
+    let bare = "<html><script>document.cookie='pass=1';location.reload()</script></html>";
+    let got = verdict(200, &[], Purpose::List, bare);
+    assert_eq!(got.kind, VerdictKind::Challenge(Product::CookieScript), "{got}");
+}
+
+#[test]
+fn a_challenge_behind_a_long_comment_is_seen() {
+    for lead in
+        [format!("<!--{}-->", "x".repeat(70 << 10)), format!("<style>{}</style>", "a{}".repeat(25 << 10))]
+    {
+        let page =
+            format!("<html><head>{lead}<script>$_ts=window['$_ts'];</script></head><body></body></html>");
+        let got = verdict(200, &[], Purpose::List, &page);
+        assert_eq!(got.kind, VerdictKind::Challenge(Product::Ruishu), "{got}");
+    }
+}
+
 #[test]
 fn cookies_name_their_product() {
     for (names, expected) in [

@@ -239,8 +239,11 @@ fn the_saved_pages_of_real_sites_are_ok() {
 
 #[test]
 fn a_signature_beyond_the_window_is_not_looked_for() {
-    let body = format!("<html><!--{}--><script>$_ts.cd=1</script></html>", "x".repeat(70_000));
-    assert_eq!(Row { body: &body, ..Row::default() }.verdict().kind, VerdictKind::Ok);
+    // Four windows are looked at where nothing shows, one where something does.
+    for (shown, lead) in [("", 300_000), ("<p>通知</p>", 70_000)] {
+        let body = format!("<html>{shown}<!--{}--><script>$_ts.cd=1</script></html>", "x".repeat(lead));
+        assert_eq!(Row { body: &body, ..Row::default() }.verdict().kind, VerdictKind::Ok);
+    }
 }
 
 #[test]
@@ -254,6 +257,7 @@ fn a_redirect_to_itself_with_a_cookie_wants_the_cookie_back() {
         (Some("/pub/other.html"), Some("CT6T=a"), VerdictKind::Ok),
         (Some("http://www.moj.gov.cn/pub/index.html"), Some("x=1"), VerdictKind::Ok),
         (None, Some("CT6T=a"), VerdictKind::ServerError),
+        (Some(""), None, VerdictKind::ServerError),
     ] {
         let headers: Vec<_> = [("location", location), ("set-cookie", cookie)]
             .into_iter()
@@ -274,6 +278,8 @@ fn a_status_speaks_for_itself_when_the_page_says_nothing() {
         (404, &[][..], VerdictKind::Gone),
         (410, &[], VerdictKind::Gone),
         (404, after, VerdictKind::Gone),
+        (300, &[("location", "/a")], VerdictKind::ServerError),
+        (305, &[], VerdictKind::ServerError),
         (400, &[], VerdictKind::Blocked),
         (401, &[], VerdictKind::Blocked),
         (403, &[], VerdictKind::Blocked),
@@ -290,7 +296,10 @@ fn a_status_speaks_for_itself_when_the_page_says_nothing() {
         (503, after, until),
         (403, after, until),
         (429, &[("retry-after", "Wed, 18 Nov 2026 08:02:00 GMT")], until),
-        (429, &[("retry-after", "later")], VerdictKind::Blocked),
+        (429, &[("retry-after", "later")], VerdictKind::RetryAfter(Timestamp(NOW.0 + 60_000))),
+        (503, &[("retry-after", "soon")], VerdictKind::RetryAfter(Timestamp(NOW.0 + 60_000))),
+        (500, &[("retry-after", "soon")], VerdictKind::ServerError),
+        (429, &[("retry-after", "")], VerdictKind::Blocked),
         (401, after, VerdictKind::Blocked),
     ] {
         let got = Row { status, headers, body: sorry, ..Row::default() }.verdict();
@@ -393,7 +402,7 @@ fn errors_of_the_network_have_their_kind_and_our_own_refusals_no_verdict() {
 fn a_verdict_survives_storage_and_its_evidence_is_short_and_clean() {
     let long = format!("CT_\u{7}{}=1", "a".repeat(5000));
     let got =
-        Row { status: 302, headers: &[("location", ""), ("set-cookie", &long)], ..Row::default() }.verdict();
+        Row { status: 302, headers: &[("location", "#"), ("set-cookie", &long)], ..Row::default() }.verdict();
     assert!(matches!(got.kind, VerdictKind::Challenge(Product::CookieRedirect)), "{got}");
     assert!(got.evidence.len() < 300 && !got.evidence.chars().any(char::is_control), "{got}");
     for verdict in [got, Row { status: 429, headers: &[("retry-after", "60")], ..Row::default() }.verdict()] {
