@@ -148,6 +148,11 @@ impl Maker {
             .connect_timeout(self.timeouts.connect)
             .read_timeout(self.timeouts.read)
             .pool_max_idle_per_host(IDLE_PER_HOST)
+            // Programs of twenty years ago fold header lines, put a space before the colon, or write a line that is
+            // no header at all. Browsers read their pages, and so do we.
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
             .tcp_nodelay(true);
         if let Some(proxy) = proxy {
             let all = reqwest::Proxy::all(proxy.clone())

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::ask::Method;
-use super::body::{self, Coding, Decoder};
+use super::body::{self, Decoder};
 use super::error::FetchErrorKind;
 use super::gate::Shared;
 use super::trip::Trip;
@@ -21,14 +21,14 @@ impl Shared {
         mut response: Response,
         trip: &mut Trip,
     ) -> Result<Bytes, FetchErrorKind> {
-        let coding = body::coding(response.headers())?;
+        let codings = body::codings(response.headers())?;
         let cap = self.body_cap;
         let announced = announced(&response, trip.method, cap)?;
         let reading = async move {
-            if coding == Coding::Identity {
+            if codings.is_empty() {
                 return self.plain(&mut response, announced, cap).await;
             }
-            let (mut decoder, mut wire) = (Decoder::new(coding, cap), 0u64);
+            let (mut decoder, mut wire) = (Decoder::new(&codings, cap), 0u64);
             while let Some(chunk) = self.chunk(&mut response).await? {
                 wire += chunk.len() as u64;
                 if wire > cap {
@@ -77,12 +77,12 @@ impl Shared {
         mut to: W,
         cap: u64,
     ) -> Result<(u64, String, Vec<u8>), FetchErrorKind> {
-        let coding = body::coding(response.headers())?;
+        let codings = body::codings(response.headers())?;
         announced(&response, trip.method, cap)?;
         let copying = async move {
             let (mut hash, mut size, mut wire) = (Sha256::new(), 0u64, 0u64);
             let mut head = Vec::new();
-            let mut decoder = (coding != Coding::Identity).then(|| Decoder::new(coding, cap));
+            let mut decoder = (!codings.is_empty()).then(|| Decoder::streaming(&codings, cap));
             while let Some(chunk) = self.chunk(&mut response).await? {
                 wire += chunk.len() as u64;
                 if wire > cap {
@@ -130,20 +130,21 @@ impl Shared {
         trip: &mut Trip,
         cap: usize,
     ) -> Result<Vec<u8>, FetchErrorKind> {
-        let coding = body::coding(response.headers())?;
+        let codings = body::codings(response.headers())?;
         let reading = async move {
             // Room for one piece beyond the cap, so that the piece that crosses it is not lost.
-            let mut decoder = Decoder::new(coding, (cap as u64).saturating_add(BELIEVED_LENGTH));
+            let mut decoder = Decoder::new(&codings, (cap as u64).saturating_add(BELIEVED_LENGTH));
             let (mut bytes, mut wire) = (Vec::new(), 0);
             while let Some(chunk) = self.chunk(&mut response).await? {
                 for piece in chunk.chunks(512) {
                     wire += piece.len();
-                    decoder.feed(piece)?;
+                    let fed = decoder.feed(piece);
                     bytes.append(&mut decoder.take());
                     if bytes.len() >= cap || wire >= cap {
                         bytes.truncate(cap);
                         return Ok(bytes);
                     }
+                    fed?;
                 }
             }
             decoder.finish()?;
