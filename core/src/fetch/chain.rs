@@ -113,14 +113,18 @@ impl Shared {
     /// The checks that need no waiting, in their order; 4, robots, is in `consult`.
     fn check(&self, ask: &Ask, trip: &mut Trip) -> Result<(), FetchErrorKind> {
         // 1. grant
-        // Whoever may ask a host may read its robots.txt, whatever scheme and port that ends on.
-        let implied = ask.purpose == Purpose::Robots && trip.url.host_str() == ask.url.host_str();
-        if !implied {
+        // Whoever may ask a host may read its robots.txt, whatever scheme and port that ends on, and wherever the host
+        // has moved it (RFC 9309 §2.3.1.2): it still speaks for the host that was asked.
+        let robots = ask.purpose == Purpose::Robots;
+        let stays = robots && trip.url.host_str() == ask.url.host_str();
+        let moved = robots && !stays && trip.url.domain().is_some() && trip.url.path() == "/robots.txt";
+        if !stays && !moved {
             let granted = ask.grant.check(&trip.url).map_err(FetchErrorKind::NotGranted);
             trip.checked("grant", granted, "granted to the adapter and by the operator")?;
         }
         // 2. public path
-        let public = ask.public.check(&trip.url).map_err(FetchErrorKind::NotPublic);
+        let public = if moved { ask.public.check_form(&trip.url) } else { ask.public.check(&trip.url) };
+        let public = public.map_err(FetchErrorKind::NotPublic);
         trip.checked("public", public, "a public page of a host that is watched")?;
         // 3. address guard: literals here, names in `resolver`, where the connection is made
         let literal = self.http.check_literal(&trip.url);

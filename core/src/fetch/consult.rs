@@ -34,18 +34,22 @@ impl Shared {
             return Ok(Duration::ZERO);
         };
         let Some(origin) = Origin::of(&trip.url) else { return Ok(Duration::ZERO) };
+        let before = trip.asides.len();
         let asides = &mut trip.asides;
         let standing = self
             .robots
             .consult(&origin, on_unreachable, move |request| self.file_of(ask, request, asides))
             .await;
+        let made: Vec<String> = trip.asides[before..].iter().map(told).collect();
+        let made =
+            if made.is_empty() { String::new() } else { format!("; asked just now: {}", made.join(", ")) };
         let verdict = standing.check(self.agent_text(ask), &trip.url);
         if verdict.allow {
             let delay = verdict.crawl_delay.unwrap_or_default();
             self.register.hosts.crawl_delay(key, delay);
             trip.say("robots", true, || match &verdict.rule {
-                Some(rule) => format!("allowed by line {}: {}", rule.line, rule.text),
-                None => format!("no rule forbids it ({})", standing.decision.reason),
+                Some(rule) => format!("allowed by line {}: {}{made}", rule.line, rule.text),
+                None => format!("no rule forbids it ({}){made}", standing.decision.reason),
             });
             return Ok(delay);
         }
@@ -130,7 +134,8 @@ impl Shared {
         trip: &mut Trip,
     ) -> Result<(u16, Verdict, RobotsAnswer), FetchErrorKind> {
         let Opened { response, pass, admitted, status, headers } = self.open(own, trip).await?;
-        let body = match self.beginning(response, trip, MAX_BODY).await {
+        // One byte more than counts, so that a file which is cut is known to be: half a rule would be another rule.
+        let body = match self.beginning(response, trip, MAX_BODY + 1).await {
             Ok(body) => body,
             Err(kind) => {
                 self.finish_failed(own, trip, admitted, &kind);
@@ -169,6 +174,15 @@ fn refused(verdict: RobotsVerdict, standing: &Standing) -> FetchErrorKind {
             reason: standing.decision.reason.clone(),
             until: standing.decision.until,
         },
+    }
+}
+
+/// One request for a robots.txt and what came of it.
+fn told(aside: &Aside) -> String {
+    match (&aside.verdict, &aside.outcome) {
+        (Some(verdict), _) => format!("{} {verdict}", aside.url),
+        (None, Ok(status)) => format!("{} status {status}", aside.url),
+        (None, Err(why)) => format!("{} {why}", aside.url),
     }
 }
 

@@ -100,6 +100,22 @@ impl PublicRule {
 
     /// Whether `url` may be fetched.
     pub fn check(&self, url: &Url) -> Result<(), NotPublic> {
+        self.check_form(url)?;
+        let host = url.host_str().map(without_dot).unwrap_or_default();
+        // An address ends in nothing: it is public only when the site names it.
+        let by_name = matches!(url.host(), Some(url::Host::Domain(_)))
+            && self.suffixes.iter().any(|suffix| host == suffix || is_below(host, suffix));
+        if !by_name && !self.hosts.iter().any(|pattern| pattern.matches(url)) {
+            return Err(NotPublic::Host(host.to_owned()));
+        }
+        match self.denied_segment(url.path()) {
+            Some(segment) => Err(NotPublic::Path(segment)),
+            None => Ok(()),
+        }
+    }
+
+    /// The part of the rule that knows no host: scheme, credentials and port.
+    pub(super) fn check_form(&self, url: &Url) -> Result<(), NotPublic> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(NotPublic::Scheme(url.scheme().to_owned()));
         }
@@ -114,16 +130,7 @@ impl PublicRule {
         if !is_web_port(port) {
             return Err(NotPublic::Port(port));
         }
-        // An address ends in nothing: it is public only when the site names it.
-        let by_name = matches!(url.host(), Some(url::Host::Domain(_)))
-            && self.suffixes.iter().any(|suffix| host == suffix || is_below(host, suffix));
-        if !by_name && !self.hosts.iter().any(|pattern| pattern.matches(url)) {
-            return Err(NotPublic::Host(host.to_owned()));
-        }
-        match self.denied_segment(url.path()) {
-            Some(segment) => Err(NotPublic::Path(segment)),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn denied_segment(&self, path: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 //! How a robots.txt is fetched before a page (RFC 9309 §2.3.1): redirects, statuses, sizes and versions, on the wire.
 
-use super::robots::OnUnreachable;
+use super::robots::{MAX_BODY, OnUnreachable};
 use super::*;
 
 fn respecting(url: &str, on_unreachable: OnUnreachable) -> Ask {
@@ -90,4 +90,59 @@ async fn a_file_without_end_is_read_up_to_the_limit() {
     })
     .await;
     assert_eq!(allowed(&server, OnUnreachable::Deny).await, (false, true));
+}
+
+#[tokio::test]
+async fn a_file_that_ends_beyond_the_limit_in_the_midst_of_a_rule_does_not_shut_the_whole_host() {
+    for (before_the_limit, expected) in [
+        ("Disallow: /", true),
+        ("Disallow: /shu", true),
+        ("Disallow: /shut", false),
+        ("Disallow: /shut\n", false),
+    ] {
+        let server = host(move |_| {
+            let room = MAX_BODY - "User-agent: *\n".len() - before_the_limit.len() - 1;
+            let text = format!("User-agent: *\n{}\n{before_the_limit}", "#".repeat(room));
+            assert_eq!(text.len(), MAX_BODY);
+            let rest = "Disallow: /shut\n# and so on\n".strip_prefix(before_the_limit).unwrap_or_default();
+            reply("200 OK", "content-type: text/plain\r\n", format!("{text}{rest}").as_bytes())
+        })
+        .await;
+        assert_eq!(allowed(&server, OnUnreachable::Deny).await, (expected, true), "{before_the_limit:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_has_moved_to_another_host_counts_for_the_one_that_was_asked() {
+    for (to, expected, seen) in [
+        ("http://www.moved.example/robots.txt", (false, true), 1),
+        // Nothing but its robots.txt may be asked of a host that nobody granted.
+        ("http://www.moved.example/elsewhere/robots.txt", (false, false), 0),
+        ("http://www.moved.example:22/robots.txt", (false, false), 0),
+        ("http://u:p@www.moved.example/robots.txt", (false, false), 0),
+    ] {
+        let server = Server::start(move |asked| match asked.path.as_str() {
+            _ if asked.head.to_lowercase().contains("host: www.moved.example") => {
+                reply("200 OK", "content-type: text/plain\r\n", RULES)
+            }
+            "/robots.txt" => redirect_to(to),
+            _ => reply("200 OK", "content-type: text/html\r\n", b"<p>page"),
+        })
+        .await;
+        let resolve = |host: &str| Resolve { host: host.into(), port: None, addr: server.addr };
+        let resolve = vec![resolve("bare.test"), resolve("www.moved.example")];
+        let gate = gate(GateOptions { resolve, ..options() });
+        let granted = ["bare.test".to_owned()];
+        let mut ask = respecting("http://bare.test/shut/1", OnUnreachable::Deny);
+        ask.grant = Arc::new(Grant::new("test", &granted, &granted, &[]));
+        let shut = gate.fetch(&ask).await.is_ok();
+        ask.url = Url::parse("http://bare.test/open").unwrap();
+        assert_eq!((shut, gate.fetch(&ask).await.is_ok()), expected, "{to}");
+        let moved = |head: &&String| head.to_lowercase().contains("host: www.moved.example");
+        assert_eq!(server.heads().iter().filter(moved).count(), seen, "{to}");
+        // A page there is still nobody's.
+        ask.url = Url::parse("http://www.moved.example/robots.txt").unwrap();
+        let error = gate.fetch(&ask).await.unwrap_err();
+        assert!(matches!(error.kind(), FetchErrorKind::NotGranted(_)), "{error}");
+    }
 }
