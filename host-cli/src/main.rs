@@ -14,6 +14,7 @@ mod work;
 
 use std::path::PathBuf;
 
+use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::config::Layers;
@@ -134,7 +135,9 @@ async fn main() -> std::process::ExitCode {
         }
     };
     let matches = layers.onto(plain.clone()).get_matches_from(&args);
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.open.data_is_named = layers.said.iter().any(|layer| layer.setting.option == "data")
+        || matches.value_source("data").is_some_and(|source| source != ValueSource::DefaultValue);
     output::start_logging(&cli.logging);
     let opened = &cli.open;
     let result = match cli.command {

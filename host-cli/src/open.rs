@@ -15,6 +15,7 @@ use dibao::{Clock, Desk, Engine, EngineBuilder};
 
 use crate::browser::BrowserArgs;
 use crate::exit::Usage;
+use crate::output::note;
 
 /// Where data and adapters are, and how hosts are reached.
 #[derive(Args)]
@@ -30,6 +31,10 @@ pub struct OpenArgs {
         value_name = "DIR"
     )]
     pub data: PathBuf,
+
+    /// Somebody named the directory: an option, a variable or the settings file.
+    #[arg(skip)]
+    pub data_is_named: bool,
 
     /// Directory of adapters with adapters.lock [default: DATA/adapters, then adapters beside the program]
     #[arg(long, global = true, env = "DIBAO_ADAPTERS", value_name = "DIR")]
@@ -125,8 +130,16 @@ impl OpenArgs {
         Ok(self.engine().await?.desk(actor()))
     }
 
-    /// The engine on the data directory, or on one that is thrown away when nothing was stored yet: to look at an
-    /// address leaves nothing behind.
+    /// For requests by hand: the engine on the data directory if somebody named it or something is stored there, else on
+    /// one that is thrown away. Pace, breaker and robots.txt of hosts are kept where they were asked to be.
+    pub async fn engine_to_ask(&self) -> anyhow::Result<(Option<tempfile::TempDir>, Engine)> {
+        match self.data_is_named {
+            true => Ok((None, self.engine().await?)),
+            false => self.engine_or_scratch().await,
+        }
+    }
+
+    /// The engine on the data directory, or on one that is thrown away when nothing was stored yet.
     pub async fn engine_or_scratch(&self) -> anyhow::Result<(Option<tempfile::TempDir>, Engine)> {
         if database_path(&self.data).exists() {
             return Ok((None, self.engine().await?));
@@ -170,6 +183,16 @@ impl OpenArgs {
             builder = builder.root_certificate(pem);
         }
         Ok(self.browser.add_to(builder))
+    }
+
+    /// A word to whoever starts what will ask hosts for months: they should know whom to ask.
+    pub fn note_missing_contact(&self) {
+        let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if !given(&self.contact) && !given(&self.user_agent) {
+            note(
+                "dibao: hosts are not told how to reach you; `--contact ADDRESS` or DIBAO_CONTACT tells them",
+            );
+        }
     }
 
     /// An error unless something was stored here before: a mistyped directory must not look like an empty one.

@@ -9,7 +9,7 @@ use url::Url;
 use super::{Engine, settings, site_hosts};
 use crate::Result;
 use crate::fetch::escalate::Strategy;
-use crate::fetch::robots::{OnUnreachable, Standing};
+use crate::fetch::robots::Standing;
 use crate::fetch::{
     Ask, Expects, FetchError, Fetched, Grant, HostPolicy, Method, PublicRule, Purpose, RobotsMode, Step, Wire,
 };
@@ -61,7 +61,7 @@ impl Engine {
             }
             None => HostPolicy::default(),
         };
-        let mut robots = RobotsMode::Respect { on_unreachable: OnUnreachable::default() };
+        let mut robots = RobotsMode::Respect { on_unreachable: settings.on_unreachable };
         let mut strategy = Strategy::Auto;
         let mut wire = Wire::default();
         if let Some((site, target)) = &found {
@@ -69,10 +69,9 @@ impl Engine {
             policy = settings.pace(site, target, 0).policy();
             wire = settings::wire(site).await?;
             strategy = Strategy::named(&site.strategy);
-            robots = match site.respect_robots {
-                true => RobotsMode::Respect { on_unreachable: settings.on_unreachable },
-                false => RobotsMode::Bypass,
-            };
+            if !site.respect_robots {
+                robots = RobotsMode::Bypass;
+            }
         }
         let ask = Ask {
             purpose: Purpose::Detail,

@@ -40,7 +40,7 @@ pub async fn run(open: &OpenArgs, args: DiscoverArgs) -> anyhow::Result<Exit> {
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| Usage(format!("{:?} is no web address; write https://…", args.url)))?;
-    let (_scratch, engine) = open.engine_or_scratch().await?;
+    let (_scratch, engine) = open.engine_to_ask().await?;
     let options = SurveyOptions { pages: args.pages, depth: args.depth, within: None };
     let found = match engine.find_columns(args.adapter.as_deref(), &url, options).await {
         // The adapter says what it looked for and where; there is no list to speak of.

@@ -63,7 +63,7 @@ pub async fn run(open: &OpenArgs, args: FetchArgs) -> anyhow::Result<Exit> {
         TierArg::Http => Strategy::Http,
         TierArg::Browser => Strategy::Browser,
     });
-    let (_scratch, engine) = open.engine_or_scratch().await?;
+    let (_scratch, engine) = open.engine_to_ask().await?;
     let looked = engine.look_up(url, strategy).await?;
     if args.explain {
         explain(looked.steps, &looked.result)?;

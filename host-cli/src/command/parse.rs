@@ -64,7 +64,7 @@ struct Whole<'a> {
 pub async fn run(open: &OpenArgs, args: ParseArgs) -> anyhow::Result<Exit> {
     let (bytes, url, content_type) = match web_address(&args.page) {
         Some(url) => {
-            let (_scratch, engine) = open.engine_or_scratch().await?;
+            let (_scratch, engine) = open.engine_to_ask().await?;
             match engine.look_up(url, None).await?.result {
                 Ok(fetched) => {
                     note(format_args!("{} {}: {}", fetched.status, fetched.url, fetched.verdict));

@@ -37,8 +37,9 @@ pub struct CheckArgs {
 
     /// Read {"id","robots","ua","url"} lines and write {"id","allow","rule"} lines
     ///
-    /// Addresses are compared as they are written, as the published cases of Google's matcher want it: give them escaped. A line
-    /// that cannot be read is answered with {"id","error"} and the next one is taken; the exit code is then 9.
+    /// Addresses are compared as they are written, as the published cases of Google's matcher want it: give them escaped. One
+    /// with letters that are not ASCII is allowed only when its escaped form is allowed too. A line that cannot be read is
+    /// answered with {"id","error"} and the next one is taken; the exit code is then 9.
     #[arg(long, conflicts_with_all = ["file", "urls", "agent"])]
     jsonl: bool,
 
@@ -85,7 +86,7 @@ struct Row {
 
 /// Asks the hosts themselves, through the gate.
 async fn live(open: &OpenArgs, args: &CheckArgs) -> anyhow::Result<Vec<Row>> {
-    let (_scratch, engine) = open.engine_or_scratch().await?;
+    let (_scratch, engine) = open.engine_to_ask().await?;
     let mut rows = Vec::new();
     for address in &args.urls {
         let url = web_address(address)?;
@@ -185,9 +186,30 @@ fn answer(line: &[u8], last: &mut Option<(String, Robots)>) -> Result<Value, Val
         let robots = Robots::parse(question.robots.as_bytes());
         *last = Some((question.robots, robots));
     }
-    let verdict = last.as_ref().map(|(_, robots)| robots.check_written(&question.ua, &question.url));
+    let verdict = last.as_ref().map(|(_, robots)| {
+        let written = robots.check_written(&question.ua, &question.url);
+        // It goes out escaped, whatever was written: what forbids that forbids it.
+        match written.allow && !question.url.is_ascii() {
+            true => Some(robots.check_written(&question.ua, &escaped(&question.url)))
+                .filter(|verdict| !verdict.allow)
+                .unwrap_or(written),
+            false => written,
+        }
+    });
     let (allow, rule) = verdict.map_or((true, None), |verdict| (verdict.allow, verdict.rule));
     Ok(json!({ "id": id, "allow": allow, "rule": rule.map(|rule| rule.text) }))
+}
+
+/// Letters that are not ASCII as they go over the wire; the rest as it is.
+fn escaped(address: &str) -> String {
+    let mut text = String::with_capacity(address.len() * 3);
+    for byte in address.bytes() {
+        match byte {
+            0..0x80 => text.push(byte as char),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -237,6 +259,23 @@ not json
         let line = br#"{"id":1,"robots":"User-agent: *\nDisallow: /","ua":"x","url":"https://e.cn/a"}"#;
         assert_eq!(answers(line).1, Exit::Ok);
         assert_eq!(answers(b"").1, Exit::Ok);
+    }
+
+    #[test]
+    fn an_address_that_is_not_escaped_is_not_allowed_where_it_would_be_denied_on_the_wire() {
+        let ask = |rule: &str, url: &str| {
+            let robots = format!("User-agent: *\n{rule}");
+            let line = json!({ "id": 1, "robots": robots, "ua": "x", "url": url }).to_string();
+            answers(line.as_bytes()).0[0].clone()
+        };
+        let denied = json!({ "id": 1, "allow": false, "rule": "Disallow: /公报" });
+        for url in ["https://e.cn/公报/1", "https://e.cn/%E5%85%AC%E6%8A%A5/1"] {
+            assert_eq!(ask("Disallow: /公报", url), denied, "{url}");
+        }
+        // As Google's published cases have it: what only the escaped form allows is not allowed as written.
+        let rules = "Disallow: /\nAllow: /foo/bar/ツ";
+        assert_eq!(ask(rules, "http://foo.bar/foo/bar/ツ")["allow"], false);
+        assert_eq!(ask(rules, "http://foo.bar/foo/bar/%E3%83%84")["allow"], true);
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub async fn run(open: &OpenArgs, args: RunArgs) -> anyhow::Result<Exit> {
     let stop = drain_then_abort();
     let options = args.work.options();
     note("dibao: working; Ctrl-C ends it");
+    open.note_missing_contact();
     if args.until_empty || args.no_schedules {
         engine.queue().work(engine.handlers(), options, stop.clone(), args.until_empty).await?;
         engine.gate().flush().await;

@@ -69,6 +69,7 @@ pub async fn run(open: &OpenArgs, args: ServeArgs) -> anyhow::Result<Exit> {
     let addr = server.addr()?;
     // Whoever started it may have left the port to the system: this line tells where it is.
     note(format_args!("dibao: serving at http://{addr}/admin/; Ctrl-C ends it"));
+    open.note_missing_contact();
     let handlers = server.handlers();
     let options = args.work.options();
     // Answers are given until the last job has ended: whoever watches sees the drain.

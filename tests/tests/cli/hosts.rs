@@ -3,7 +3,7 @@
 use dibao_replica::{Fault, FaultRule};
 use serde_json::Value;
 
-use crate::stage::{Run, Stage};
+use crate::stage::{Run, Stage, finish};
 
 const NDRC: &str = "www.ndrc.gov.cn";
 const PAGE: &str = "https://www.ndrc.gov.cn/xwdt/xwfb/index.html";
@@ -87,6 +87,41 @@ async fn explain_says_what_stopped_a_request_and_sends_nothing() {
     );
     let day = stage.dibao("host show www.ndrc.gov.cn --data other").await.exits(0).row()["days"][0].clone();
     assert_eq!((&day["robots_denied"], &day["requests"]), (&1.into(), &2.into()), "{day}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_that_was_named_keeps_what_is_known_of_hosts_from_the_first_request_on() {
+    let stage = Stage::new().await;
+    stage.replica.fault(FaultRule::new(Fault::Reset).host(NDRC));
+    // Two requests each, for robots.txt and for the page: three failures are enough.
+    for _ in 0..2 {
+        stage.dibao(&format!("fetch {PAGE} --tier http")).await;
+    }
+    stage.replica.forget_requests();
+    let run = stage.dibao(&format!("fetch {PAGE} --tier http")).await;
+    run.says(&["left alone until"]);
+    assert_eq!(stage.asked(), Vec::<String>::new());
+    // Where nobody named one, looking at an address leaves nothing behind.
+    let mut command = stage.command(&format!("fetch {PAGE} --tier http"));
+    command.env_remove("DIBAO_DATA");
+    finish(command).await;
+    assert!(!stage.asked().is_empty());
+    assert!(!stage.path("dibao-data").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_whose_robots_txt_cannot_be_read_is_not_asked_when_that_is_the_rule() {
+    let stage = Stage::new().await;
+    stage.replica.fault(FaultRule::new(status(500, None)).path("/robots.txt"));
+    let run = stage.dibao(&format!("fetch {PAGE} --explain --robots-on-unreachable deny")).await;
+    let stop = run.rows().into_iter().find(|row| row["passed"] == false).unwrap();
+    assert_eq!(stop["check"], "robots", "{}", run.stdout);
+    assert_eq!(stage.asked(), ["www.ndrc.gov.cn/robots.txt"]);
+    // The rule is that it may be; what came of asking for the file is told.
+    let run = stage.dibao(&format!("fetch {PAGE} --explain --data other")).await.exits(0);
+    let robots = run.rows().into_iter().find(|row| row["check"] == "robots").unwrap();
+    let detail = robots["detail"].as_str().unwrap();
+    assert!(detail.contains("/robots.txt server_error: status 500"), "{detail}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
