@@ -1,7 +1,7 @@
 //! Bytes to text.
 //!
 //! Decides which encoding a page is in: byte order mark, then the `content-type` header, then the page's own
-//! `<meta>` or XML declaration, then a detector. GB2312 and GBK are read as GB18030, of which they are subsets. A
+//! `<meta>` or XML declaration, then a detector. UTF-16 without a mark is seen by its zeros, HZ is read where it is declared. GB2312 and GBK are read as GB18030, of which they are subsets. A
 //! declaration is disbelieved only when the bytes prove it wrong. Bad bytes are replaced one by one and
 //! counted; nothing around them is lost.
 
@@ -34,6 +34,13 @@ pub struct Decoded<'a> {
 pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return read(&bytes[length..], encoding);
+    }
+    if let Some(encoding) = utf16_without_mark(bytes) {
+        return read(bytes, encoding);
+    }
+    let head = &bytes[..bytes.len().min(DECLARATION_WITHIN)];
+    if bytes.is_ascii() && (content_type.is_some_and(|kind| says_hz(kind.as_bytes())) || says_hz(head)) {
+        return read_hz(bytes);
     }
     let header = content_type.and_then(charset_of_header);
     let declared = || declaration(&bytes[..bytes.len().min(DECLARATION_WITHIN)]);
@@ -69,6 +76,50 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
             Err(_) => undeclared(bytes),
         },
     }
+}
+
+/// Every other byte of markup in UTF-16 is zero; no other text has zeros.
+fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
+    let (pairs, _) = bytes[..bytes.len().min(DECLARATION_WITHIN)].as_chunks::<2>();
+    let high = pairs.iter().filter(|pair| pair[0] == 0 && pair[1] != 0).count();
+    let low = pairs.iter().filter(|pair| pair[0] != 0 && pair[1] == 0).count();
+    let enough = |some: usize, others: usize| some >= 4 && some * 4 >= pairs.len() && others * 20 <= some;
+    if enough(low, high) {
+        Some(UTF_16LE)
+    } else if enough(high, low) {
+        Some(UTF_16BE)
+    } else {
+        None
+    }
+}
+
+fn says_hz(text: &[u8]) -> bool {
+    find_ignoring_case(text, b"charset").is_some() && find_ignoring_case(text, b"hz-gb-2312").is_some()
+}
+
+/// HZ: GB2312 in seven bits, between `~{` and `~}`. Browsers refuse it; it hides nothing here, where nothing of a page is run.
+fn read_hz(bytes: &[u8]) -> Decoded<'static> {
+    let (mut out, mut rest, mut han) = (Vec::with_capacity(bytes.len()), bytes, false);
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        match (first, behind.first()) {
+            (b'~', Some(b'{')) => han = true,
+            (b'~', Some(b'}')) => han = false,
+            (b'~', Some(b'~')) => out.push(b'~'),
+            (b'~', Some(b'\n')) => {}
+            (0x21..=0x7e, Some(second @ 0x21..=0x7e)) if han => out.extend([first | 0x80, second | 0x80]),
+            // A line ends what was left open.
+            _ => {
+                han &= *first != b'\n';
+                out.push(*first);
+                continue;
+            }
+        }
+        rest = &rest[1..];
+    }
+    let (text, bad) = GB18030.decode_without_bom_handling(&out);
+    let replaced = if bad { text.matches('\u{fffd}').count() } else { 0 };
+    Decoded { text: Cow::Owned(text.into_owned()), encoding: "HZ-GB-2312", replaced }
 }
 
 /// Said to be UTF-8 and is not: a few stray bytes are lost, but a page that is plainly GB is read as that.
@@ -324,6 +375,37 @@ mod tests {
         ] {
             assert_eq!(decode(&bytes, Some("text/html; charset=gbk")).text, CHINESE);
         }
+    }
+
+    #[test]
+    fn utf16_without_a_mark_is_seen_by_its_zeros() {
+        let page =
+            format!("<html><head><meta charset=utf-16><title>示例</title></head><p>{CHINESE}</p></html>");
+        let little: Vec<u8> = page.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = page.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for header in
+            [None, Some("text/html"), Some("text/html; charset=utf-8"), Some("text/html; charset=utf-16")]
+        {
+            for (bytes, encoding) in [(&little, "UTF-16LE"), (&big, "UTF-16BE")] {
+                let decoded = decode(bytes, header);
+                assert_eq!(
+                    (decoded.encoding, decoded.text.as_ref()),
+                    (encoding, page.as_str()),
+                    "{header:?}"
+                );
+            }
+        }
+        assert_eq!(decode(b"<p>a\0b\0c</p>", None).encoding, "UTF-8");
+    }
+
+    #[test]
+    fn hz_is_read_where_it_is_declared() {
+        let body = "~~ ~{<:Ky2;S{#,NpJ)SZHK!#VP~}, a ~{VP~}b";
+        let expected = "~ 己所不欲，勿施于人。中, a 中b";
+        assert_eq!(decode(body.as_bytes(), Some("text/html; charset=HZ-GB-2312")).text, expected);
+        let meta = "<meta charset=hz-gb-2312>";
+        assert_eq!(decode(format!("{meta}{body}").as_bytes(), None).text, format!("{meta}{expected}"));
+        assert_eq!(decode(body.as_bytes(), None).text, body);
     }
 
     #[test]
