@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::docno::{DocNo, doc_numbers};
+use super::docno::{self, DocNo, doc_numbers};
 use super::generic::outline::{Outline, push_folded};
 use super::headline::fold;
 use super::meta::Head;
@@ -273,17 +273,25 @@ fn head_of_text(found: &mut Found, article: &PageArticle) {
     if found.document.doc_no.is_some() {
         return;
     }
-    let lines = article.text.lines().take(8).filter(|line| line.chars().count() < 60);
-    for line in lines {
-        let numbers = doc_numbers(line);
-        let Some(first) = numbers.first() else { continue };
+    let lines: Vec<&str> = article.text.lines().filter(|line| !line.is_empty()).take(8).collect();
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.chars().count() < 60) {
+        // An order's number stands below its name.
+        let below = lines.get(at + 1).map(|next| next.trim()).filter(|next| {
+            ["令", "公告", "通告"].iter().any(|kind| line.trim_end().ends_with(kind))
+                && next.chars().count() < 20
+                && next.trim_start_matches(['（', '(']).starts_with('第')
+        });
+        let line = &below.map_or((*line).to_owned(), |next| format!("{}{next}", line.trim_end()));
         // The line must be the number and little else: sentences cite numbers of other documents.
-        let written: usize = numbers.iter().map(|no| no.to_string().chars().count()).sum();
+        let (numbers, written) = docno::read(line);
+        let Some(first) = numbers.first() else { continue };
         let line = fold(line);
         let count = line.chars().filter(|c| !c.is_whitespace()).count();
         if count <= written + 6 && !line.contains(['，', '。']) && names_an_issuer(&first.issuer) {
-            let text =
-                line.trim_matches(|c: char| "（）()【】[]".contains(c) && !line.contains('〔')).to_owned();
+            let inside = line
+                .strip_prefix(['（', '(', '【', '['])
+                .and_then(|rest| rest.strip_suffix(['）', ')', '】', ']']));
+            let text = inside.unwrap_or(&line).to_owned();
             found.document.doc_no = Some(text.clone());
             found.document.doc_numbers = numbers;
             found.proofs.push(("doc_no", Value::new(text, "page", "line at the head of the text", 0.8)));
