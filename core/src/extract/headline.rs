@@ -16,6 +16,8 @@ use super::value::Value;
 const LONGEST: usize = 200;
 /// Headings that are looked at.
 const MOST: usize = 150;
+/// Elements that are asked whether they are one.
+const ASKED: u32 = 2_000;
 /// Names of the government standard and its dialects.
 const OFFICIAL: [&str; 4] = ["articletitle", "contenttitle", "article_title", "docname"];
 /// Names that speak of the site.
@@ -133,7 +135,7 @@ struct Heading {
 }
 
 fn headings(outline: &Outline<'_>) -> Vec<Heading> {
-    let mut out = Vec::new();
+    let (mut out, mut asked) = (Vec::new(), 0);
     for (at, el) in outline.els.iter().enumerate() {
         let level = match el.tag {
             Tag::Heading(level) if level <= 5 => level,
@@ -143,12 +145,13 @@ fn headings(outline: &Outline<'_>) -> Vec<Heading> {
         if el.from == el.to || outline.leaves[el.from as usize].hidden {
             continue;
         }
+        asked += 1;
         let text = outline.words(at as u32, LONGEST * 4);
         let size = text.chars().count();
         if (2..=LONGEST).contains(&size) {
             out.push(Heading { el: at as u32, level, marked: el.marks.has(Marks::TITLE), text });
         }
-        if out.len() >= MOST {
+        if out.len() >= MOST || asked >= ASKED {
             break;
         }
     }

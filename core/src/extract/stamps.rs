@@ -4,6 +4,14 @@
 
 use super::meta::Head;
 
+/// Bundles of code hold no dates of documents: so much of one script is read, and so much of all together.
+const SCRIPT: usize = 200_000;
+const SCRIPTS: usize = 1 << 20;
+/// Places where one name is looked at in one script.
+const HITS: usize = 16;
+/// Bytes behind a name in which its value ends.
+const VALUE: usize = 48;
+
 /// Values that scripts hold: pages that write their date by script have it in a variable.
 pub(crate) fn in_scripts<'a>(head: &Head<'a>) -> Vec<(&'static str, &'a str)> {
     const KEYS: [&str; 16] = [
@@ -25,21 +33,28 @@ pub(crate) fn in_scripts<'a>(head: &Head<'a>) -> Vec<(&'static str, &'a str)> {
         "ct",
     ];
     let mut out = Vec::new();
+    let mut left = SCRIPTS;
     for script in &head.scripts {
-        // Bundles of code hold no dates of documents.
-        let script = &script[..script.floor_char_boundary(200_000)];
+        let script = &script[..script.floor_char_boundary(SCRIPT.min(left))];
+        left -= script.len();
         for key in KEYS {
-            let mut rest = script;
+            let (mut rest, mut hits) = (script, 0);
             while let Some(at) = rest.find(key) {
+                hits += 1;
+                if hits > HITS {
+                    break;
+                }
                 let before = rest[..at].chars().next_back();
                 let behind = &rest[at + key.len()..];
                 rest = behind;
                 if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
                     continue;
                 }
+                let behind = &behind[..behind.floor_char_boundary(2 * VALUE)];
                 let behind = behind.trim_start_matches(['"', '\'', ' ']);
                 let Some(value) = behind.strip_prefix([':', '=']) else { continue };
                 let value = value.trim_start();
+                let value = &value[..value.floor_char_boundary(VALUE)];
                 let value = match value.chars().next() {
                     Some(quote @ ('"' | '\'')) => value[1..].split(quote).next().unwrap_or_default(),
                     _ => value.split([',', ';', '}', '\n']).next().unwrap_or_default(),

@@ -9,6 +9,10 @@ use super::words::Marks;
 
 /// Leaves between headline and region that are looked at.
 const MOST: u32 = 120;
+/// Leaves of the region in which a line is looked for once more.
+const AGAIN: usize = 200;
+/// How much of one of them.
+const OF_ONE: usize = 2_000;
 /// Shorter lines are labels.
 const SHORTEST: f32 = 80.0;
 
@@ -113,5 +117,6 @@ fn repeats(outline: &Outline<'_>, region: &Candidate, leaf: u32) -> bool {
         .ranges
         .iter()
         .flat_map(|(from, to)| &outline.leaves[*from as usize..*to as usize])
-        .any(|other| other.text.contains(head))
+        .take(AGAIN)
+        .any(|other| other.text[..other.text.floor_char_boundary(OF_ONE)].contains(head))
 }

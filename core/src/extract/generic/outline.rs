@@ -11,6 +11,9 @@ use super::super::text::{Kind, is_hidden, kind};
 use super::size::{Size, size_of};
 use super::words::{Marks, marks_of};
 
+/// White space that may stand before a word in one piece of text.
+const INDENT: usize = 1_000;
+
 /// What an element is, as far as a scorer cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
@@ -204,7 +207,8 @@ impl<'a> Outline<'a> {
         let el = self.el(at);
         let mut out = String::new();
         for leaf in &self.leaves[el.from as usize..el.to as usize] {
-            push_folded(&mut out, leaf.text);
+            // Elements around one text may be many: none of them reads more of it than it needs.
+            push_folded(&mut out, &leaf.text[..leaf.text.floor_char_boundary(4 * most + INDENT)]);
             if out.len() > most {
                 break;
             }

@@ -198,9 +198,12 @@ pub(crate) fn with_likes(outline: &Outline<'_>, sums: &Sums, roots: Vec<u32>) ->
     let kind = class.split_ascii_whitespace().next().unwrap_or(class);
     let least = sums.below(el).len * 0.12;
     let mut out = Vec::new();
-    let mut at = 0;
+    let (mut at, mut comments) = (0, 0);
     while at < outline.els.len() as u32 {
         let other = outline.el(at);
+        if other.marks.has(Marks::COMMENTS) {
+            comments = comments.max(other.end);
+        }
         if at == top {
             out.push(at);
             at = other.end;
@@ -215,7 +218,7 @@ pub(crate) fn with_likes(outline: &Outline<'_>, sums: &Sums, roots: Vec<u32>) ->
                 .and_then(|other| other.attr("class"))
                 .and_then(|class| class.split_ascii_whitespace().next())
                 == Some(kind);
-        if alike && !outline.up(at).any(|above| outline.el(above).marks.has(Marks::COMMENTS)) {
+        if alike && at >= comments {
             let sum = sums.below(other);
             if sum.len >= least.max(150.0) && sum.link_density() < 0.3 && sum.commas + sum.ends >= 3 {
                 out.push(at);

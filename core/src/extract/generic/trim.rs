@@ -38,30 +38,27 @@ pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str
         }
     }
     // A heading that says "related" ends the article when only little prose follows.
-    let mut after = 0;
+    let (mut after, mut prose) = (0, 0);
+    // All from here on is dropped already.
+    let mut end = lines.len();
     for at in (0..lines.len()).rev() {
-        if drop[at] {
-            continue;
-        }
         let line = &lines[at];
-        if is_related(&line.text) && f64::from(after) < f64::from(total) * 0.3 {
-            let prose = lines[at + 1..]
-                .iter()
-                .filter(|line| line.ends >= 2 && !line.link && line.tokens > 60)
-                .count();
+        if !drop[at] {
             // Some show the title of another article with its first words.
             let teaser = lines.get(at + 1).is_some_and(|next| next.link);
-            if prose == 0 || teaser && prose <= 2 {
-                drop[at..].fill(true);
-                after = 0;
-                continue;
+            let little = prose == 0 || teaser && prose <= 2;
+            if little && f64::from(after) < f64::from(total) * 0.3 && is_related(&line.text) {
+                drop[at..end].fill(true);
+                (after, end) = (0, at);
+            } else {
+                after += line.tokens;
             }
         }
-        after += line.tokens;
+        prose += u32::from(line.ends >= 2 && !line.link && line.tokens > 60);
     }
     // Such a heading in the midst of the text takes the links behind it along.
     for at in 0..lines.len() {
-        if !drop[at] && is_related(&lines[at].text) && lines.get(at + 1).is_some_and(|next| next.link) {
+        if !drop[at] && lines.get(at + 1).is_some_and(|next| next.link) && is_related(&lines[at].text) {
             let list = 1 + lines[at + 1..].iter().take_while(|line| line.link).count();
             drop[at..at + list].fill(true);
         }
@@ -115,18 +112,17 @@ pub(crate) fn trim(outline: &Outline<'_>, candidate: &mut Candidate, title: &str
 
 /// The editors' line ends a Chinese article: what stands behind it is the next one, or a list. Attachments are named behind it by some.
 fn behind_editors(lines: &[Line], total: u32, drop: &mut [bool]) {
-    let mut behind = 0;
+    let (mut behind, mut attached, mut end) = (0, false, lines.len());
     for at in (0..lines.len()).rev() {
         let line = &lines[at];
+        attached |= line.text.contains("附件") || line.text.contains("附：");
         if f64::from(behind) > f64::from(total) * 0.3 {
             return;
         }
-        if is_editors(line) {
-            // A short line there is the paper's own: the issue, how it was put together.
-            let attached = |line: &Line| line.text.contains("附件") || line.text.contains("附：");
-            if behind >= 40 && !lines[at..].iter().any(attached) {
-                drop[at..].fill(true);
-            }
+        // A short line there is the paper's own: the issue, how it was put together.
+        if behind >= 40 && !attached && is_editors(line) {
+            drop[at..end].fill(true);
+            end = at;
         }
         behind += line.tokens;
     }
