@@ -5,6 +5,8 @@
 
 #[path = "pages/fields.rs"]
 mod fields;
+#[path = "pages/regions.rs"]
+mod regions;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -200,7 +200,7 @@ impl Lines {
                 '\n' if self.preformatted > 0 => self.line_break(),
                 '\u{a0}' | '\u{3000}' => self.held.push(c),
                 // Invisible.
-                '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0' => {}
+                '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0' => {}
                 _ if self.held.is_empty() => self.gap = self.gap.max(Gap::Space),
                 _ if !self.held.ends_with(' ') => self.held.push(' '),
                 _ => {}
@@ -258,7 +258,7 @@ fn next_special(text: &str) -> usize {
 }
 
 fn is_special(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0')
+    c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0')
 }
 
 #[cfg(test)]
@@ -294,7 +294,7 @@ mod tests {
             ("<p>　　为了&nbsp;</p>", "　　为了"),
             ("a&emsp;b&ensp;&thinsp;c", "a b c"),
             ("&lt;p&gt; &amp; &#20013;", "<p> & 中"),
-            ("a\u{200b}b\u{feff}", "ab"),
+            ("a\u{200b}b\u{feff}c&shy;d", "abcd"),
             ("<pre>a\n  b\n\n\nc</pre>", "a\nb\n\nc"),
             ("<!-- x --><html><head><title>t</title></head><body>b</body></html>", "b"),
             ("<select><option>a<option>b</select>", "a\nb"),

@@ -97,12 +97,21 @@ fn is_junk(outline: &Outline<'_>, sums: &Sums, at: u32, whole: f64, title: bool)
     if el.marks.has(Marks::CAPTION) && share < 0.3 {
         return true;
     }
-    let good = el.marks.has(Marks::BODY);
+    // What is quoted is part of the text, whatever it shows.
+    let good = el.marks.has(Marks::BODY) || el.tag == Tag::Quote;
     if el.marks.has(Marks::FURNITURE) && !good {
         let prose = is_prose(&sum);
         if share < 0.15 && !prose || density > 0.3 && share < 0.4 || share < 0.05 {
             return true;
         }
+    }
+    // A text about its author stands beside the article, not in it.
+    if el.marks.has(Marks::AUTHOR) && !good && el.block && share < 0.15 {
+        return true;
+    }
+    // Their first words are prose.
+    if el.marks.has(Marks::OTHERS) && !good && el.block && share < 0.25 && outline.below(at).links > 0 {
+        return true;
     }
     if el.marks.has(Marks::UNLIKELY)
         && !el.marks.has(Marks::MAYBE)

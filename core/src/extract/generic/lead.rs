@@ -1,10 +1,10 @@
 //! Prose between the headline and the region.
 //!
 //! Decides whether an article begins before the region that was chosen: some templates put the first paragraphs, or a lead in larger letters, into
-//! boxes of their own. Only sentences count, and nothing below a name of furniture, captions or bylines. What the region left out stays out.
+//! boxes of their own. Only sentences count, and nothing below a heading or a name of furniture, captions, bylines or summaries. What the region left out stays out.
 
 use super::judge::Candidate;
-use super::outline::{Outline, Tag};
+use super::outline::{El, Outline, Tag};
 use super::words::Marks;
 
 /// Leaves between headline and region that are looked at.
@@ -104,9 +104,19 @@ fn is_free(outline: &Outline<'_>, block: u32, root: u32) -> bool {
                 | Tag::Figure
                 | Tag::Link
                 | Tag::Item
+                | Tag::Heading(_)
         );
-        !other && !tag
+        !other && !tag && !is_summary(el)
     })
+}
+
+/// What editors write under a headline: its text says again what the article says.
+fn is_summary(el: &El<'_>) -> bool {
+    const NAMES: [&str; 8] =
+        ["dek", "deck", "subhead", "subtitle", "sub-title", "summary", "abstract", "standfirst"];
+    let class = el.node.value().as_element().and_then(|element| element.attr("class")).unwrap_or_default();
+    let class = class[..class.floor_char_boundary(200)].to_ascii_lowercase();
+    NAMES.iter().any(|name| class.contains(name))
 }
 
 /// Whether the region says the same: some pages show their description above the text.

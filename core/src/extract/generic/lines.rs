@@ -247,7 +247,7 @@ pub(super) fn is_control(line: &Line) -> bool {
                 "收藏本", "用微信扫", "微信扫一扫", "打开微信", "share on", "share this", "follow us",
                 "sign up for", "subscribe to", "click here to", "prev:", "next:",
                 "previous:", "浏览次数", "阅读量", "点击数", "文章关键词", "关键词：", "关键词:", "标签：", "标签:",
-                "关键字：", "read or share this story", "right click here to", "← previous", "next →", "tags:", "filed under", "本文标签", "版次：",
+                "关键字：", "表情删除后", "图片正在上传", "取消上传", "评论内容为空", "read or share this story", "right click here to", "← previous", "next →", "tags:", "filed under", "本文标签", "版次：",
             ],
         )
 }
@@ -372,5 +372,13 @@ pub(super) fn is_break(line: &Line) -> bool {
         "广告",
         "未完待续，请点击下一页",
     ];
-    line.tokens < 8 && words.iter().any(|word| text.eq_ignore_ascii_case(word))
+    if line.tokens < 8 && words.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return true;
+    }
+    // `Advertisement - story continues below`, `What do you think? Scroll down to comment below.`
+    let lower = text.to_ascii_lowercase();
+    let goes_on = line.tokens < 8
+        && lower.starts_with("advertisement")
+        && ["continue", "below", "scroll"].iter().any(|word| lower.contains(word));
+    goes_on || line.tokens < 14 && lower.contains("scroll down to") && lower.contains("comment")
 }

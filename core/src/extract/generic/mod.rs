@@ -179,7 +179,7 @@ fn attempt(outline: &Outline<'_>, headline: Option<u32>, counts: &[bool]) -> Opt
     add("density", density::dense(outline, &sums).map(likes), 1.0);
     add("run", density::run(outline, counts), 0.6);
     add("named", named(outline, &sums).map(likes), 0.8);
-    let best = judge::judge(outline, &mut candidates)?;
+    let best = judge::judge(outline, &sums, &mut candidates)?;
     let chosen = &candidates[best];
     let len = chosen.ranges.iter().map(|(from, to)| sums.between(*from, *to).len).sum();
     let confidence = (chosen.worth - chosen.evidence).clamp(0.0, 1.0);

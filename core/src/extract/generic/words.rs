@@ -33,6 +33,10 @@ impl Marks {
     pub const CAPTION: Marks = Marks(256);
     /// Title of the page.
     pub const TITLE: Marks = Marks(512);
+    /// Other articles: related, recommended, next ones.
+    pub const OTHERS: Marks = Marks(1024);
+    /// Who wrote it, often with a few sentences about them.
+    pub const AUTHOR: Marks = Marks(2048);
 
     pub fn has(self, other: Marks) -> bool {
         self.0 & other.0 != 0
@@ -52,6 +56,7 @@ const F: Marks = Marks::FURNITURE;
 const UNF: Marks = m(UN, Marks::FURNITURE);
 const NF: Marks = m(Marks::NEGATIVE, Marks::FURNITURE);
 const C: Marks = m(UNF, Marks::COMMENTS);
+const O: Marks = m(UNF, Marks::OTHERS);
 
 /// Words found anywhere in class and id, whatever the case.
 const WORDS: &[(&str, Marks)] = &[
@@ -92,7 +97,7 @@ const WORDS: &[(&str, Marks)] = &[
     ("consent", UNF),
     ("legends", U),
     ("menu", UNF),
-    ("related", UNF),
+    ("related", O),
     ("remark", U),
     ("rss", U),
     ("shoutbox", UN),
@@ -107,6 +112,13 @@ const WORDS: &[(&str, Marks)] = &[
     ("pager", UNF),
     ("popup", UNF),
     ("modal", NF),
+    ("slideshow", F),
+    ("slider", F),
+    ("carousel", F),
+    ("lightbox", F),
+    ("video", F),
+    ("reaction", F),
+    ("gallery", F),
     ("contact", N),
     ("masthead", UN),
     ("outbrain", NF),
@@ -123,18 +135,23 @@ const WORDS: &[(&str, Marks)] = &[
     ("subscri", NF),
     ("signup", NF),
     ("sign-up", NF),
-    ("recommend", UNF),
-    ("recirc", NF),
+    ("recommend", O),
+    ("recirc", m(NF, Marks::OTHERS)),
     ("read-more", F),
     ("readmore", F),
     ("more-on", F),
     ("morefrom", F),
-    ("most-read", UNF),
+    ("most-read", O),
     ("trending", UNF),
-    ("popular", NF),
+    ("popular", m(NF, Marks::OTHERS)),
     ("author-bio", NF),
     ("authorbio", NF),
     ("about-author", NF),
+    ("author-box", NF),
+    ("about-the-author", NF),
+    ("author-card", F),
+    ("author-profile", F),
+    ("author-desc", F),
     ("author-info", F),
     ("toolbar", NF),
     ("tool-bar", NF),
@@ -142,8 +159,8 @@ const WORDS: &[(&str, Marks)] = &[
     ("bdshare", UNF),
     ("jiathis", UNF),
     ("fenxiang", UNF),
-    ("tuijian", UNF),
-    ("xiangguan", UNF),
+    ("tuijian", O),
+    ("xiangguan", O),
     ("guanlian", NF),
     ("dayin", NF),
     ("copyright", UNF),
@@ -164,6 +181,8 @@ const WORDS: &[(&str, Marks)] = &[
     ("prev-next", NF),
     ("post-nav", NF),
     ("nextpage", NF),
+    ("next-article", O),
+    ("up-next", O),
     ("hot-", N),
     ("hotnews", UNF),
     ("ranklist", UNF),
@@ -185,6 +204,14 @@ const WORDS: &[(&str, Marks)] = &[
     ("pub-date", Marks::BYLINE),
     ("publish-date", Marks::BYLINE),
     ("publishtime", Marks::BYLINE),
+    ("publishdate", Marks::BYLINE),
+    ("publish_date", Marks::BYLINE),
+    ("post-date", Marks::BYLINE),
+    ("post_date", Marks::BYLINE),
+    ("entry-date", Marks::BYLINE),
+    ("article-date", Marks::BYLINE),
+    ("article_date", Marks::BYLINE),
+    ("posted-on", Marks::BYLINE),
     ("pubtime", Marks::BYLINE),
     ("timestamp", Marks::BYLINE),
     ("post-meta", Marks::BYLINE),
@@ -277,6 +304,10 @@ static MATCHER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// The marks of an element.
 pub(crate) fn marks_of(element: &Element) -> Marks {
     let mut marks = Marks::default();
+    // What stands on the page as a whole says how it is laid out.
+    if matches!(element.name(), "html" | "body") {
+        return marks;
+    }
     for (name, value) in &element.attrs {
         match &*name.local {
             "class" | "id" => {
@@ -288,6 +319,12 @@ pub(crate) fn marks_of(element: &Element) -> Marks {
                 "datePublished" | "author" => marks = m(marks, Marks::BYLINE),
                 _ => {}
             },
+            // RDFa, as Drupal writes it.
+            "property"
+                if ["dc:created", "dc:date", "datePublished"].iter().any(|name| value.contains(name)) =>
+            {
+                marks = m(marks, Marks::BYLINE);
+            }
             "role" => match &**value {
                 "navigation" | "complementary" | "banner" | "menu" | "menubar" | "dialog" | "alert"
                 | "alertdialog" => marks = m(marks, UNF),
@@ -304,24 +341,74 @@ fn names(marks: &mut Marks, value: &str) {
     if value.is_empty() || value.len() > 1000 {
         return;
     }
-    if let Some(matcher) = MATCHER.as_ref() {
-        for found in matcher.find_overlapping_iter(value) {
-            *marks = m(*marks, WORDS[found.pattern().as_usize()].1);
-        }
-    }
     for name in value.split_ascii_whitespace() {
+        if let Some(matcher) = MATCHER.as_ref().filter(|_| !is_layout(name)) {
+            for found in matcher.find_overlapping_iter(name) {
+                *marks = m(*marks, WORDS[found.pattern().as_usize()].1);
+            }
+        }
         if BODIES.iter().any(|body| body.eq_ignore_ascii_case(name)) {
             *marks = m(*marks, Marks::BODY);
+        }
+        let part = |part: &str| {
+            ["author", "authors", "autor", "bio"].iter().any(|word| part.eq_ignore_ascii_case(word))
+        };
+        if name.split(['-', '_']).any(part) {
+            *marks = m(*marks, Marks::AUTHOR);
         }
         match name.as_bytes() {
             b"ad" | b"ads" | b"nav" | b"aside" | b"side" | b"foot" | b"tags" | b"tag" | b"tool"
             | b"tools" | b"print" | b"xgyd" | b"xgxw" | b"gg" => {
                 *marks = m(*marks, NF);
             }
+            // Dialogs that wait to be opened.
+            b"modal" | b"modal-dialog" => *marks = m(*marks, UNF),
             b"hid" | b"hidden" | b"media" | b"meta" => *marks = m(*marks, N),
             b"editor" | b"zrbj" | b"bianji" | b"tiyi1" => *marks = m(*marks, F),
             b"source" | b"info" | b"date" | b"time" | b"author" | b"ly" => *marks = m(*marks, Marks::BYLINE),
             _ => {}
         }
+    }
+}
+
+/// Names that say how a page is laid out or what state it is in, and not what the element is: `with-sidebar-right` stands around the article,
+/// `has-comments` and `comments-open` on the whole of it.
+fn is_layout(name: &str) -> bool {
+    const BEFORE: [&str; 10] = ["has", "with", "no", "without", "not", "is", "show", "hide", "one", "two"];
+    const BEHIND: [&str; 5] = ["open", "enabled", "disabled", "active", "promoted"];
+    let is = |part: &str, of: &[&str]| of.iter().any(|word| word.eq_ignore_ascii_case(part));
+    let mut parts = name.split(['-', '_']);
+    let first = parts.next().unwrap_or_default();
+    let Some(last) = parts.next_back() else { return false };
+    is(first, &BEFORE) || is(last, &BEHIND) || is(first, &["sidebars"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_layouts_and_states_say_nothing_of_what_an_element_is() {
+        let of = |names: &str| {
+            let mut marks = Marks::default();
+            super::names(&mut marks, names);
+            marks
+        };
+        for layout in [
+            "with-sidebar-right",
+            "has-comments",
+            "no-sidebar",
+            "sidebars-split",
+            "comments-open",
+            "node-promoted",
+            "menu-active",
+            "two-columns-share",
+        ] {
+            assert_eq!(of(layout), Marks::default(), "{layout}");
+        }
+        for furniture in ["sidebar", "comments", "sidebar-right", "node-promo", "share-bar"] {
+            assert!(of(furniture).has(Marks::NEGATIVE), "{furniture}");
+        }
+        assert!(of("with-sidebar article-body").has(Marks::BODY), "the other names still count");
     }
 }
