@@ -3,6 +3,8 @@
 //! `pages/<family>.html` is the page, `.json` the fields that must hold, `.txt` the text. No page is of a real site; each has the markup
 //! that its content system or kind of site writes.
 
+#[path = "pages/days.rs"]
+mod days;
 #[path = "pages/fields.rs"]
 mod fields;
 #[path = "pages/regions.rs"]

@@ -6,7 +6,7 @@
 
 mod words;
 
-use chrono::{DateTime, Duration, NaiveDate, NaiveTime, TimeZone, Utc};
+use chrono::{DateTime, Duration, FixedOffset, NaiveDate, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use crate::clock::Timestamp;
@@ -38,6 +38,33 @@ pub(crate) fn parse_in_words(raw: &str, zone: Tz, now: Timestamp) -> Option<Publ
 
 /// The first date that needs no other one to be understood.
 pub(crate) fn absolute(raw: &str, zone: Tz, now: Timestamp) -> Option<Published> {
+    read(raw, Zone { zone, written: false }, now)
+}
+
+/// The same, the day being that of the offset it is written with: what readers of a page see whose zone nobody knows.
+pub(crate) fn absolute_as_written(raw: &str, zone: Tz, now: Timestamp) -> Option<Published> {
+    read(raw, Zone { zone, written: true }, now)
+}
+
+/// Whose days count.
+#[derive(Clone, Copy)]
+struct Zone {
+    zone: Tz,
+    /// An offset beside a time is the site's own.
+    written: bool,
+}
+
+impl Zone {
+    fn day(self, at: DateTime<FixedOffset>, precision: Precision) -> Published {
+        let mut found = published(at.to_utc(), self.zone, precision);
+        if self.written && at.offset().local_minus_utc() != 0 {
+            found.date = at.format("%Y-%m-%d").to_string();
+        }
+        found
+    }
+}
+
+fn read(raw: &str, zone: Zone, now: Timestamp) -> Option<Published> {
     let text = plain(raw);
     let known = |published: &Published| {
         let latest = now.to_utc() + Duration::days(AHEAD_DAYS);
@@ -56,11 +83,11 @@ pub(crate) fn absolute(raw: &str, zone: Tz, now: Timestamp) -> Option<Published>
     (0..text.len())
         .filter(|at| text[*at].is_ascii_digit() && (*at == 0 || !text[*at - 1].is_ascii_digit()))
         .find_map(|at| date_at(Reader { text: &text, at }, zone).filter(known))
-        .or_else(|| words::with_month(&text, zone).filter(known))
+        .or_else(|| words::with_month(&text, zone.zone).filter(known))
 }
 
 /// Forms that are a date only when there is nothing else: seconds or milliseconds since 1970, and the dates of feeds.
-fn whole_text(text: &str, zone: Tz) -> Option<Published> {
+fn whole_text(text: &str, zone: Zone) -> Option<Published> {
     if text.bytes().all(|b| b.is_ascii_digit()) {
         let number: i64 = text.parse().ok()?;
         let millis = match text.len() {
@@ -75,26 +102,25 @@ fn whole_text(text: &str, zone: Tz) -> Option<Published> {
         {
             return None;
         }
-        return Some(published(Utc.timestamp_millis_opt(millis).single()?, zone, Precision::Second));
+        return Some(published(Utc.timestamp_millis_opt(millis).single()?, zone.zone, Precision::Second));
     }
-    let time = DateTime::parse_from_rfc2822(text).ok()?;
-    Some(published(time.to_utc(), zone, Precision::Second))
+    Some(zone.day(DateTime::parse_from_rfc2822(text).ok()?, Precision::Second))
 }
 
-fn date_at(mut reader: Reader<'_>, zone: Tz) -> Option<Published> {
+fn date_at(mut reader: Reader<'_>, zone: Zone) -> Option<Published> {
     let (date, compact_time) = date(&mut reader)?;
     if let Some((time, precision)) = compact_time {
-        return Some(local(date, time, precision, zone));
+        return Some(local(date, time, precision, zone.zone));
     }
     let Some((time, precision)) = time(&mut reader) else {
-        return Some(local(date, NaiveTime::MIN, Precision::Day, zone));
+        return Some(local(date, NaiveTime::MIN, Precision::Day, zone.zone));
     };
     match offset(&mut reader) {
         Some(minutes) => {
-            let at = date.and_time(time).checked_sub_signed(Duration::minutes(minutes))?.and_utc();
-            Some(published(at, zone, precision))
+            let offset = FixedOffset::east_opt(i32::try_from(minutes * 60).ok()?)?;
+            Some(zone.day(date.and_time(time).and_local_timezone(offset).single()?, precision))
         }
-        None => Some(local(date, time, precision, zone)),
+        None => Some(local(date, time, precision, zone.zone)),
     }
 }
 
@@ -156,7 +182,7 @@ fn day_first(reader: &mut Reader<'_>, first: u32) -> Option<(NaiveDate, Option<C
     let (month, day) = match separator {
         '.' => (second, first),
         _ if first > 12 => (second, first),
-        _ if second > 12 => (first, second),
+        _ if second > 12 || first == second => (first, second),
         _ => return None,
     };
     Some((NaiveDate::from_ymd_opt(year.parse().ok()?, month, day)?, None))

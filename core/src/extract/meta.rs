@@ -123,7 +123,7 @@ impl<'a> Head<'a> {
 
 impl Linked {
     fn read(&mut self, text: &str) {
-        let text = text.trim().trim_start_matches("<!--").trim_end_matches("-->").trim();
+        let text = unwrapped(text);
         let parsed = serde_json::from_str(text).or_else(|_| {
             // Line breaks inside strings are the commonest mistake.
             let mended: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -185,6 +185,23 @@ impl Linked {
     }
 }
 
+/// Without what keeps other parsers from reading a script: comments and CDATA sections.
+fn unwrapped(text: &str) -> &str {
+    let mut text = text.trim();
+    loop {
+        let before = text.len();
+        for mark in ["<!--", "<![CDATA[", "//", "/*", "*/"] {
+            text = text.strip_prefix(mark).unwrap_or(text).trim_start();
+        }
+        for mark in ["-->", "]]>", "//", "/*", "*/"] {
+            text = text.strip_suffix(mark).unwrap_or(text).trim_end();
+        }
+        if text.len() == before {
+            return text;
+        }
+    }
+}
+
 fn fill(slot: &mut Option<String>, value: Option<String>) {
     if slot.is_none() {
         *slot = value.filter(|value| !value.trim().is_empty());
@@ -210,5 +227,28 @@ fn name_of(value: &serde_json::Value) -> Option<String> {
             map.get("name").or_else(|| map.get("url")).filter(|inner| inner.is_string()).and_then(name_of)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dom::Budget;
+    use super::*;
+
+    #[test]
+    fn json_ld_inside_comments_and_cdata_sections_is_read() {
+        let json = r#"{"@type":"NewsArticle","headline":"A","datePublished":"2024-03-05"}"#;
+        for (before, behind) in [
+            ("", ""),
+            ("<!--", "-->"),
+            ("<![CDATA[", "]]>"),
+            ("//<![CDATA[\n", "\n//]]>"),
+            ("/*<![CDATA[*/", "/*]]>*/"),
+        ] {
+            let page = format!("<script type='application/ld+json'>\n{before}{json}{behind}\n</script>");
+            let doc = Doc::page(&page, Budget::default());
+            let head = Head::of(&doc);
+            assert_eq!(head.linked.published.as_deref(), Some("2024-03-05"), "{page}");
+        }
     }
 }

@@ -48,7 +48,7 @@ pub struct Options {
     pub content_type: Option<String>,
     /// The zone of times without one, and of days.
     pub zone: Tz,
-    /// Days of pages whose title has no Han character are those of UTC: they are hardly Chinese.
+    /// Days of pages whose title has no Han character are those of the offset they are written with, or of UTC: they are hardly Chinese.
     pub foreign_in_utc: bool,
     /// Now: later dates are refused, relative ones count from here.
     pub now: Timestamp,
@@ -168,7 +168,8 @@ pub(crate) fn read(doc: &Doc, source: &str, url: &str, options: &Options) -> Pag
     let outline = Outline::of(doc.html.tree.root());
     let foreign =
         options.foreign_in_utc && !head.title.is_empty() && !head.title.chars().any(|c| c as u32 > 0x2e80);
-    let calendar = Calendar { zone: if foreign { chrono_tz::UTC } else { options.zone }, now: options.now };
+    let zone = if foreign { chrono_tz::UTC } else { options.zone };
+    let calendar = Calendar { zone, now: options.now, foreign };
     let mut reader = Reader { outline: &outline, source, out: PageArticle::default() };
 
     let titles = headline::titles(&head, &outline, &options.site_name, &options.endings);

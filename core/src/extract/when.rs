@@ -3,9 +3,12 @@
 //! Decides between metas, JSON-LD, `<time>`, the lines around the title, scripts and the address. Publication, change and writing are kept
 //! apart: a change is never taken for a publication while anything else is known. Parsing one text is `date`'s business.
 
+mod line;
+
 use chrono_tz::Tz;
 
-use super::date::{absolute, parse_in_words};
+use self::line::{NEAR_TITLE, RELATIVE, Spot, weigh};
+use super::date::{absolute, absolute_as_written};
 use super::generic::lines::holds_date;
 use super::generic::outline::{El, Outline, Tag, push_folded};
 use super::generic::words::Marks;
@@ -27,6 +30,8 @@ pub(crate) struct Dated {
 pub(crate) struct Calendar {
     pub zone: Tz,
     pub now: Timestamp,
+    /// The page is of another country: an offset beside a time is its own.
+    pub foreign: bool,
 }
 
 /// Names of metas that say when a page was published, best first; none of them is a date of change or of generation.
@@ -107,7 +112,6 @@ const LABELS: [&str; 9] = [
 ];
 /// What stands there is often a comment's or another article's, and adds nothing to a day that is known.
 const BEHIND_TEXT: &str = "line behind the text";
-
 /// All candidates for the publication, best first.
 pub(crate) fn published(
     head: &Head<'_>,
@@ -182,8 +186,25 @@ pub(crate) fn signature(outline: &Outline<'_>, body: Option<(u32, u32)>) -> Vec<
         .collect()
 }
 
-/// A precise date of the same day is better than a bare one; a day that several places name beats one that stands alone.
+/// Relative forms come last. Of statements of the head that disagree the one that readers see is right. A precise date of the same day is
+/// better than a bare one.
 fn order(found: &mut [Dated]) {
+    found.sort_by_key(|dated| dated.value.rule == RELATIVE);
+    let Some(first) = found.first() else { return };
+    let day = first.published.date.clone();
+    let seen = |dated: &Dated| {
+        dated.value.engine == "page" && dated.value.rule == NEAR_TITLE && dated.value.confidence >= 0.55
+    };
+    let shown = found.iter().find(|dated| seen(dated)).map(|dated| dated.published.date.clone());
+    if first.value.engine != "page"
+        && let Some(shown) = shown
+        && !found.iter().any(|dated| seen(dated) && dated.published.date == day)
+        && let Some(at) = found.iter().position(|other| {
+            other.published.date == shown && other.value.engine != "page" && other.value.confidence >= 0.9
+        })
+    {
+        found[..=at].rotate_right(1);
+    }
     let Some(first) = found.first() else { return };
     let day = first.published.date.clone();
     if first.published.precision == Precision::Day
@@ -209,16 +230,18 @@ pub(crate) fn modified(head: &Head<'_>, calendar: Calendar) -> Option<Dated> {
 
 impl Calendar {
     pub fn read(self, text: &str) -> Option<Published> {
-        absolute(text, self.zone, self.now)
+        let read = if self.foreign { absolute_as_written } else { absolute };
+        read(text, self.zone, self.now)
     }
 }
 
-struct Spot {
-    text: String,
-    el: u32,
-    marked: bool,
-    tokens: u32,
-    link: bool,
+/// Whether it is in a quotation or among comments that the title is not in.
+fn is_of_others(outline: &Outline<'_>, at: u32, title: Option<u32>) -> bool {
+    outline.up(at).any(|above| {
+        let el = outline.el(above);
+        (el.tag == Tag::Quote || el.marks.has(Marks::COMMENTS))
+            && title.is_none_or(|title| !outline.is_in(title, above))
+    })
 }
 
 /// Dates that readers see near the title, best first.
@@ -234,9 +257,16 @@ fn around(
     let mut found: Vec<(f64, Dated)> = Vec::new();
     let mut look = |spots: Vec<Spot>, base: f64, step: f64| {
         for (distance, spot) in spots.into_iter().enumerate() {
-            if let Some((worth, mut dated)) = weigh(&spot, calendar) {
+            if let Some((mut worth, mut dated)) = weigh(&spot, calendar) {
                 if body.is_some_and(|(_, to)| outline.el(spot.el).from >= to) {
+                    // There it is a comment's, or that of another article.
+                    if dated.value.rule == RELATIVE {
+                        continue;
+                    }
                     dated.value.rule = BEHIND_TEXT.to_owned();
+                }
+                if is_of_others(outline, spot.el, title) {
+                    worth -= 2.5;
                 }
                 found.push((worth + base - step * distance as f64, dated));
             }
@@ -249,7 +279,14 @@ fn around(
             let near = el.from >= title_leaf.saturating_sub(6) && el.from <= body_from.max(title_leaf) + 6;
             // What it shows says whether it is the change.
             let text = format!("{stamp} {}", outline.words(at as u32, 60));
-            let spot = Spot { text, el: at as u32, marked: true, tokens: 4, link: false };
+            let spot = Spot {
+                text,
+                el: at as u32,
+                marked: true,
+                tokens: 4,
+                link: false,
+                stamp: Some(stamp.to_owned()),
+            };
             look(vec![spot], if near { 3.0 } else { 0.0 }, 0.0);
         }
     }
@@ -283,15 +320,15 @@ fn around(
 /// `3 hours ago`.
 fn stamp<'a>(el: &El<'a>) -> Option<&'a str> {
     let element = el.node.value().as_element()?;
-    if el.tag == Tag::Time {
-        return element.attr("datetime");
+    if let Some(moment) = element.attr("datetime") {
+        return Some(moment);
     }
     let names: &[&str] = match element.name() {
         "abbr" => &["title", "data-utime"],
-        _ if el.marks.has(Marks::BYLINE) => &[
-            "datetime",
+        _ if el.tag == Tag::Time || el.marks.has(Marks::BYLINE) => &[
             "content",
             "title",
+            "data-published",
             "data-time",
             "data-timestamp",
             "data-date",
@@ -323,7 +360,7 @@ fn spots(outline: &Outline<'_>, from: u32, to: u32, most: usize) -> Vec<Spot> {
             }
             // Names of the element and of what is right around it.
             let marked = outline.up(leaf.el).take(3).any(|el| outline.el(el).marks.has(Marks::BYLINE));
-            out.push(Spot { text: String::new(), el: leaf.el, marked, tokens: 0, link: true });
+            out.push(Spot { text: String::new(), el: leaf.el, marked, tokens: 0, link: true, stamp: None });
             last = Some(leaf.line);
         }
         if let Some(spot) = out.last_mut() {
@@ -362,69 +399,4 @@ fn spots(outline: &Outline<'_>, from: u32, to: u32, most: usize) -> Vec<Spot> {
         }
     }
     out
-}
-
-/// How good a line is as the place of the date.
-fn weigh(spot: &Spot, calendar: Calendar) -> Option<(f64, Dated)> {
-    let text = spot.text.as_str();
-    if !text.bytes().any(|b| b.is_ascii_digit()) && !text.contains('年') {
-        return None;
-    }
-    let (published, relative) = match calendar.read(text) {
-        Some(published) => (published, false),
-        None => (parse_in_words(text, calendar.zone, calendar.now)?, true),
-    };
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let lower = text.to_ascii_lowercase();
-    // A relative form is right only while the page is fresh.
-    let mut worth: f64 = if relative { -0.5 } else { 1.0 };
-    if has(&[
-        "发布时间",
-        "发布日期",
-        "发表时间",
-        "发稿时间",
-        "时间：",
-        "时间:",
-        "日期：",
-        "日期:",
-        "发布于",
-        "发表于",
-    ]) || lower.contains("published")
-        || lower.contains("posted")
-    {
-        worth += 2.0;
-    }
-    if has(&["更新", "修改", "截止", "成文", "生成", "失效", "有效", "实施"])
-        || lower.contains("updated")
-        || lower.contains("modified")
-    {
-        worth -= 1.5;
-    }
-    if has(&["来源", "作者", "编辑", "浏览", "点击", "字号"]) {
-        worth += 1.0;
-    }
-    if published.precision != Precision::Day {
-        worth += 1.5;
-    }
-    if spot.marked {
-        worth += 0.7;
-    }
-    // Sentences speak of other days.
-    if spot.tokens > 70 {
-        worth -= 4.0;
-    } else if spot.tokens > 40 || text.contains('。') || text.contains('，') {
-        worth -= 2.0;
-    }
-    if spot.link {
-        worth -= 1.5;
-    }
-    if has(&["Copyright", "©", "版权", "ICP", "许可证"]) {
-        worth -= 4.0;
-    }
-    let confidence = (0.5 + worth / 12.0).clamp(0.3, 0.93);
-    let written = has(&["成文", "发文日期", "发文时间", "印发日期", "生成日期", "制发日期"]);
-    let (rule, confidence) =
-        if written { ("day of writing", confidence.min(0.5)) } else { ("line near the title", confidence) };
-    let value = Value::new(super::headline::fold(text), "page", rule, confidence).at(spot.el);
-    Some((worth, Dated { published, value }))
 }

@@ -67,6 +67,9 @@ fn the_forms_that_sites_use_are_read() {
         ("Fri, 10 Apr 2026 09:30:15 +0800", "2026-04-10 09:30:15", Second),
         ("10.04.2026", "2026-04-10 00:00:00", Day),
         ("Stand: 9.4.2026, 09:30 Uhr", "2026-04-09 09:30:00", Minute),
+        ("Fri Apr 10 09:30:15 CST 2026", "2026-04-10 09:30:15", Second),
+        ("Fri Apr 10 01:30:15 UTC 2026", "2026-04-10 09:30:15", Second),
+        ("04/04/2026", "2026-04-04 00:00:00", Day),
         ("04/23/2026", "2026-04-23 00:00:00", Day),
         ("23/04/2026 09:30", "2026-04-23 09:30:00", Minute),
         ("10. April 2026", "2026-04-10 00:00:00", Day),
@@ -103,6 +106,7 @@ fn relative_forms_count_from_now() {
         ("20 分钟前", "2026-05-29 04:06:40", Minute),
         ("5 hours ago", "2026-05-28 23:26:40", Minute),
         ("刚刚", "2026-05-29 04:26:40", Minute),
+        ("半小时前", "2026-05-29 03:56:40", Minute),
     ] {
         assert_eq!(parse(raw), Some((expected.to_owned(), precision)), "{raw}");
     }
@@ -122,6 +126,8 @@ fn what_is_no_full_date_is_none() {
         "2026-02-30",
         "2026-04-101",
         "日前",
+        "今天：晴 12℃",
+        "今日要闻",
         "截至今日全部完成，群众十分满意",
         "1948-12-31",
         "2099-01-01",
@@ -139,6 +145,20 @@ fn what_is_no_full_date_is_none() {
         "12026-04-10",
     ] {
         assert_eq!(parse(raw), None, "{raw}");
+    }
+}
+
+#[test]
+fn the_day_of_a_foreign_page_is_that_of_the_offset_it_writes() {
+    for (raw, day) in [
+        ("2026-04-09T20:30:15-0500", "2026-04-09"),
+        ("2026-04-10T01:30:15+08:00", "2026-04-10"),
+        ("2026-04-10T01:30:15Z", "2026-04-10"),
+        ("Thu, 09 Apr 2026 20:30:15 -0500", "2026-04-09"),
+    ] {
+        let found = absolute_as_written(raw, chrono_tz::UTC, NOW).unwrap();
+        assert_eq!(found.date, day, "{raw}");
+        assert_eq!(found.at, parse_published(raw, chrono_tz::UTC, NOW).unwrap().at, "the moment is the same");
     }
 }
 

@@ -108,8 +108,30 @@ fn month_first(text: &[char], month: u32, end: usize, zone: Tz) -> Option<Publis
     ordinal(&mut reader);
     reader.one_of(",");
     reader.spaces();
+    let behind = reader.at;
+    if let Some(year) = reader.number(4).filter(|year| *year > 1000) {
+        return finish(reader, year, month, day, zone);
+    }
+    reader.at = behind;
+    clock_first(reader, month, day, zone)
+}
+
+/// `Mar 05 08:00:00 CST 2024`, as Java and C write it. `CST` is China's as well as Chicago's: it is taken for the site's own.
+fn clock_first(mut reader: Reader<'_>, month: u32, day: u32, zone: Tz) -> Option<Published> {
+    let (clock, precision) = time(&mut reader)?;
+    reader.spaces();
+    let mut name = String::new();
+    while let Some(c) = reader.peek().filter(|c| c.is_ascii_alphabetic() && name.len() < 5) {
+        name.push(c);
+        reader.at += 1;
+    }
+    reader.spaces();
     let year = reader.number(4).filter(|year| *year > 1000)?;
-    finish(reader, year, month, day, zone)
+    let date = NaiveDate::from_ymd_opt(year as i32, month, day)?;
+    Some(match name.as_str() {
+        "GMT" | "UTC" | "Z" => published(date.and_time(clock).and_utc(), zone, precision),
+        _ => local(date, clock, precision, zone),
+    })
 }
 
 /// `5 March 2024`, `5th of March, 2024`.
@@ -175,16 +197,20 @@ pub(crate) fn relative(text: &[char], zone: Tz, now: Timestamp) -> Option<Publis
             let date = today - Duration::days(back);
             return Some(match time(&mut reader) {
                 Some((clock, precision)) => local(date, clock, precision, zone),
-                // 今日 in a sentence is no date.
-                None if at == 0 && text.len() < 12 => local(date, NaiveTime::MIN, Precision::Day, zone),
+                // 今日 in a sentence is no date, and `今天：晴` is the weather.
+                None if text[..at]
+                    .iter()
+                    .chain(&text[at + word.chars().count()..])
+                    .all(|c| c.is_whitespace()) =>
+                {
+                    local(date, NaiveTime::MIN, Precision::Day, zone)
+                }
                 None => return None,
             });
         }
         if !text[at].is_ascii_digit() || (at > 0 && text[at - 1].is_ascii_digit()) {
-            if !reader_just(text, at) {
-                continue;
-            }
-            return Some(published(now.to_utc(), zone, Precision::Minute));
+            let Some(minutes) = just(text, at) else { continue };
+            return Some(published(now.to_utc() - Duration::minutes(minutes), zone, Precision::Minute));
         }
         let mut reader = Reader { text, at };
         let Some(number) = reader.number(3) else { continue };
@@ -223,8 +249,9 @@ pub(crate) fn relative(text: &[char], zone: Tz, now: Timestamp) -> Option<Publis
     None
 }
 
-fn reader_just(text: &[char], at: usize) -> bool {
-    at == 0
-        && text.len() < 8
-        && ["刚刚", "刚才", "just now"].iter().any(|word| Reader { text, at }.word(word))
+/// `刚刚`, `半小时前`: how many minutes ago that is.
+fn just(text: &[char], at: usize) -> Option<i64> {
+    let words = [("刚刚", 0), ("刚才", 0), ("just now", 0), ("半小时前", 30), ("半个小时前", 30)];
+    let (_, minutes) = words.iter().find(|(word, _)| Reader { text, at }.word(word))?;
+    (text.len() < 20).then_some(*minutes)
 }
