@@ -9,6 +9,8 @@ mod days;
 mod fields;
 #[path = "pages/regions.rs"]
 mod regions;
+#[path = "pages/titles.rs"]
+mod titles;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

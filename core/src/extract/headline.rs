@@ -9,7 +9,7 @@ use super::generic::size::size_of;
 use super::generic::trim::bare;
 use super::generic::words::Marks;
 use super::meta::Head;
-use super::title::without_site;
+use super::title::{before_column, is_of_site, without_site};
 use super::value::Value;
 
 /// Titles longer than this are something else.
@@ -42,7 +42,14 @@ pub(crate) fn titles(
         let once = without_site(learned.unwrap_or(&folded), site);
         if site == site_name { once } else { without_site(&once, site_name) }
     };
-    let own = cut(&head.title);
+    let mut own = cut(&head.title);
+    // `title - column` where the title stands alone on the page, and the whole does not.
+    if let Some(before) = before_column(&own)
+        && stands_alone(outline, before)
+        && !stands_alone(outline, &own)
+    {
+        own = before.to_owned();
+    }
     let mut out = Vec::new();
     if let Some((name, value)) = head.meta(&OFFICIAL) {
         let value = cut(&without_tags(value));
@@ -57,12 +64,24 @@ pub(crate) fn titles(
         .chain(head.linked.headline.as_deref().map(|value| bare(&cut(value))))
         .collect();
     let shared = shared(&head.title, &own, &headings, &social);
-    // A `<title>` that only names the column says less than the heading of the page.
-    let thin = size_of(&own).len < 18.0;
-    if thin && shared.as_ref().is_none_or(|shared| size_of(&shared.text).len < 18.0) {
+    // A `<title>` that only names the column or the site says less than the heading of the page.
+    let says_little = |text: &str| size_of(text).len < 18.0 || is_of_site(text) || bare(text) == bare(site);
+    let thin = says_little(&own);
+    if thin && shared.as_ref().is_none_or(|shared| says_little(&shared.text)) {
         out.extend(above_date(outline, &headings));
     }
+    // The first heading that the page tells others as well, whatever `<title>` shares with smaller ones.
+    let first = first_heading(outline, &headings, site);
+    let told = first.filter(|heading| social.contains(&bare(&heading.text)));
+    let kept = shared.as_ref().is_some_and(|shared| shared.rule.starts_with("h1"));
+    if let Some(heading) = told.filter(|_| !kept) {
+        out.push(Value::new(heading.text.clone(), "page", "h1 shared with og:title", 0.95).at(heading.el));
+    }
+    let alone = first.filter(|_| shared.is_none() && !thin);
     out.extend(shared);
+    if let Some(heading) = alone {
+        out.push(Value::new(heading.text.clone(), "page", "the only h1", 0.85).at(heading.el));
+    }
     let social = head
         .meta(&["og:title", "twitter:title", "dc.title", "weibo: article:title"])
         .map(|(name, value)| (name, cut(value)));
@@ -158,6 +177,36 @@ fn headings(outline: &Outline<'_>) -> Vec<Heading> {
     out
 }
 
+/// The only first heading that may be a title: not a link home, not the site's name.
+fn first_heading<'h>(outline: &Outline<'_>, headings: &'h [Heading], site: &str) -> Option<&'h Heading> {
+    let linked = |heading: &Heading| {
+        let el = outline.el(heading.el);
+        outline.leaves[el.from as usize..el.to as usize].iter().all(|leaf| leaf.link)
+    };
+    let mut firsts = headings.iter().filter(|heading| {
+        heading.level == 1
+            && size_of(&heading.text).len >= 20.0
+            && size_of(&heading.text).tokens >= 4
+            && !is_of_site(&heading.text)
+            && bare(&heading.text) != bare(site)
+            && !linked(heading)
+    });
+    let first = firsts.next()?;
+    firsts.all(|other| bare(&other.text) == bare(&first.text)).then_some(first)
+}
+
+/// Whether a line of the page says this and nothing else, and is no link.
+fn stands_alone(outline: &Outline<'_>, text: &str) -> bool {
+    let text = bare(text);
+    !text.is_empty()
+        && outline.leaves.iter().any(|leaf| {
+            !leaf.hidden
+                && !leaf.link
+                && (text.len()..LONGEST * 4).contains(&leaf.text.len())
+                && bare(leaf.text) == text
+        })
+}
+
 /// The heading that says what `<title>` says.
 fn shared(title: &str, own: &str, headings: &[Heading], social: &[String]) -> Option<Value> {
     let whole: Vec<char> = bare(title).chars().take(LONGEST).collect();
@@ -197,7 +246,13 @@ fn shared(title: &str, own: &str, headings: &[Heading], social: &[String]) -> Op
     }
     let (_, heading, length) = best?;
     // A badge before the heading that `<title>` does not have.
-    let heading = &Heading { text: without_badge(&heading.text, own).to_owned(), ..*heading };
+    let mut heading = Heading { text: without_badge(&heading.text, own).to_owned(), ..*heading };
+    // A heading of several lines: the head knows where a space stands between them.
+    let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    if letters(&heading.text) == letters(own) {
+        heading.text = own.to_owned();
+    }
+    let heading = &heading;
     let size = bare(&heading.text).chars().count();
     let rule = |what: &str| format!("h{} shared with title{what}", heading.level);
     let covers = |part: usize, of: usize| part as f64 >= 0.85 * of as f64;
@@ -205,7 +260,8 @@ fn shared(title: &str, own: &str, headings: &[Heading], social: &[String]) -> Op
     if covers(length, size) || cut_short || (heading.level <= 2 && length * 2 >= size) {
         return Some(Value::new(heading.text.clone(), "page", &rule(""), 0.95).at(heading.el));
     }
-    if covers(length, own_bare.len()) {
+    // A name of two or three words is in many headings.
+    if covers(length, own_bare.len()) && size_of(own).len >= 12.0 {
         return Some(Value::new(own.to_owned(), "page", &rule(", as title has it"), 0.9).at(heading.el));
     }
     None
@@ -218,6 +274,7 @@ fn above_date(outline: &Outline<'_>, headings: &[Heading]) -> Option<Value> {
         let behind = &outline.leaves[el.to as usize..outline.leaves.len().min(el.to as usize + 5)];
         let linked = outline.leaves[el.from as usize..el.to as usize].iter().any(|leaf| leaf.link);
         !linked
+            && !is_of_site(&heading.text)
             && size_of(&heading.text).len >= 20.0
             && behind.iter().any(|leaf| leaf.size.tokens < 30 && !leaf.link && holds_date(leaf.text))
     })?;

@@ -41,6 +41,24 @@ pub(crate) fn without_site(title: &str, site_name: &str) -> String {
     rest.to_owned()
 }
 
+/// Whether a title is only the name of a site.
+pub(crate) fn is_of_site(title: &str) -> bool {
+    SURE.iter().any(|ending| title.ends_with(ending))
+}
+
+/// What stands before the last part, where that is as short as a column's name: whoever finds it alone on the page knows that it is the title.
+pub(crate) fn before_column(title: &str) -> Option<&str> {
+    let hyphen = last_part(title).map(|(head, tail, _)| (head, tail));
+    let colon = || {
+        let (head, tail) = title.rsplit_once([':', '：'])?;
+        Some((head.trim(), tail.trim()))
+    };
+    [hyphen, colon()].into_iter().flatten().find_map(|(head, tail)| {
+        let short = (1..=LONGEST_COLUMN).contains(&chars(tail)) && chars(head) >= SHORTEST_TITLE;
+        (short && chars(head) >= chars(tail)).then_some(head)
+    })
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Separator {
     /// `_`, `|`: hardly ever part of a title.

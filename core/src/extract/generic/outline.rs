@@ -206,7 +206,15 @@ impl<'a> Outline<'a> {
     pub fn words(&self, at: u32, most: usize) -> String {
         let el = self.el(at);
         let mut out = String::new();
+        let mut last = None;
         for leaf in &self.leaves[el.from as usize..el.to as usize] {
+            // Words of two lines stay apart; Chinese has no spaces, wherever the line ends.
+            let apart = last.is_some_and(|line| line != leaf.line) || !leaf.before.is_empty();
+            let spaced = |c: Option<char>| c.is_some_and(|c| (c as u32) < 0x2e80 && !c.is_whitespace());
+            if apart && spaced(out.chars().next_back()) && spaced(leaf.text.chars().next()) {
+                out.push(' ');
+            }
+            last = Some(leaf.line);
             // Elements around one text may be many: none of them reads more of it than it needs.
             push_folded(&mut out, &leaf.text[..leaf.text.floor_char_boundary(4 * most + INDENT)]);
             if out.len() > most {
@@ -225,7 +233,7 @@ pub(crate) fn push_folded(out: &mut String, text: &str) {
             if !out.is_empty() && !out.ends_with(' ') {
                 out.push(' ');
             }
-        } else if !matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0') {
+        } else if !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\0') {
             out.push(c);
         }
     }
