@@ -113,3 +113,14 @@ fn other_articles_and_who_wrote_it_go_although_they_are_prose() {
     );
     assert!(text(&body).contains("A video of the plane"));
 }
+
+#[test]
+fn what_a_site_says_of_rights_is_no_article_however_short_the_article_is() {
+    let page = "<html><head><title>某部：着力打造综合立体交通网络</title></head><body><div><h1>某部：着力打造综合立体交通网络</h1></div>\
+        <div><div><div><p>据某社9月26日消息，记者从新闻发布会获悉，各项工作取得积极成效，下一步将着力打造综合立体交通网络。</p></div></div></div>\
+        <div><p>【免责声明】本文仅代表作者本人观点，与某网无关。某网站对文中陈述、观点判断保持中立，不对所包含内容的准确性、可靠性或完整性提供\
+        任何明示或暗示的保证。请读者仅作参考，并请自行承担全部责任。</p><p>本站郑重声明：所载文章、数据仅供参考，投资有风险，选择需谨慎。</p></div>\
+        </body></html>";
+    let article = extract::page(page.as_bytes(), "https://www.example.com/a.html", &Options::at(NOW));
+    assert!(article.text.starts_with("据某社9月26日消息"), "{}", article.text);
+}

@@ -2,6 +2,8 @@
 //!
 //! Decides by words at the beginning of the line and by its length. Where such lines are looked for is `trim`'s business.
 
+use super::outline::Leaf;
+
 /// A line of text as a reader sees it; only its beginning is kept.
 pub(super) struct Line {
     pub from: u32,
@@ -211,6 +213,14 @@ pub(super) fn is_copyright(line: &Line) -> bool {
                 || text.contains("版权归原作者")
                 || text.contains("侵权") && text.contains("删除"))))
         && !text.contains("第一条")
+}
+
+/// Whether a piece of text is about rights.
+pub(super) fn tells_rights(leaf: &Leaf<'_>) -> bool {
+    let text = leaf.text.trim_start();
+    let text = text[..text.floor_char_boundary(400)].to_owned();
+    let (tokens, ends) = (leaf.size.tokens, leaf.size.ends);
+    is_copyright(&Line { from: 0, to: 0, text, tokens, link: leaf.link, linked: 0, ends })
 }
 
 /// Buttons that were read as text.

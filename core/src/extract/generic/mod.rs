@@ -27,6 +27,9 @@ const ENOUGH: f64 = 250.0;
 /// Below this everything is tried.
 const ANYTHING: f64 = 40.0;
 
+/// A region with more tokens is not looked through for what it says of rights.
+const FEW: u32 = 400;
+
 /// The region that was chosen and those that were not.
 #[derive(Debug)]
 pub(crate) struct Choice {
@@ -170,7 +173,7 @@ fn attempt(outline: &Outline<'_>, headline: Option<u32>, counts: &[bool]) -> Opt
         if tokens == 0 {
             return;
         }
-        let evidence = evidence(outline, &sums, &roots, headline);
+        let evidence = evidence(outline, &sums, &roots, headline) - 0.6 * rights(outline, &ranges, tokens);
         candidates.push(Candidate { engine, roots, ranges, dropped, tokens, voice, evidence, worth: 0.0 });
     };
     add("structure", structure::wide(outline, &sums, counts), 1.0);
@@ -178,7 +181,7 @@ fn attempt(outline: &Outline<'_>, headline: Option<u32>, counts: &[bool]) -> Opt
     add("paragraphs", structure::tight(outline, &sums, counts).map(likes), 1.0);
     add("density", density::dense(outline, &sums).map(likes), 1.0);
     add("run", density::run(outline, counts), 0.6);
-    add("named", named(outline, &sums).map(likes), 0.8);
+    add("named", named(outline, &sums, headline).map(likes), 0.8);
     let best = judge::judge(outline, &sums, &mut candidates)?;
     let chosen = &candidates[best];
     let len = chosen.ranges.iter().map(|(from, to)| sums.between(*from, *to).len).sum();
@@ -186,10 +189,23 @@ fn attempt(outline: &Outline<'_>, headline: Option<u32>, counts: &[bool]) -> Opt
     Some((Choice { best, confidence, relaxed: false, candidates }, len))
 }
 
-/// The element that content systems call the body: the one with most prose of those that bear such a name.
-fn named(outline: &Outline<'_>, sums: &Sums) -> Option<Vec<u32>> {
+/// Which part of a short region is about rights and liability.
+fn rights(outline: &Outline<'_>, ranges: &[(u32, u32)], tokens: u32) -> f64 {
+    if tokens > FEW {
+        return 0.0;
+    }
+    let leaves = ranges.iter().flat_map(|(from, to)| &outline.leaves[*from as usize..*to as usize]);
+    let about: u32 = leaves.filter(|leaf| lines::tells_rights(leaf)).map(|leaf| leaf.size.tokens).sum();
+    f64::from(about) / f64::from(tokens.max(1))
+}
+
+/// The element that content systems call the body: the one with most prose of those that bear such a name. Where the headline is in an article
+/// of its own, no other is meant.
+fn named(outline: &Outline<'_>, sums: &Sums, headline: Option<u32>) -> Option<Vec<u32>> {
+    let own = headline.and_then(|headline| own_article(outline, sums, headline));
+    let within = own.map_or(0..outline.els.len(), |own| own as usize..outline.el(own).end as usize);
     let mut best: Option<(f64, u32)> = None;
-    for (at, el) in outline.els.iter().enumerate() {
+    for (at, el) in outline.els.iter().enumerate().take(within.end).skip(within.start) {
         if !el.marks.has(Marks::BODY) && el.tag != Tag::Article {
             continue;
         }
@@ -232,6 +248,63 @@ fn evidence(outline: &Outline<'_>, sums: &Sums, roots: &[u32], headline: Option<
         } else {
             evidence -= 0.1;
         }
+        evidence += beside(outline, headline, *first);
+        // And not behind more prose than it has itself.
+        let (from, to) = (outline.el(headline).to, outline.el(*first).from);
+        if from < to {
+            let passed = sums.between(from, to);
+            if passed.len - passed.link_len > (len - link) * 1.5 && passed.ends > marks / 2 {
+                evidence -= 0.15;
+            }
+        }
     }
     evidence
+}
+
+/// A page may have several articles: the one whose headline is the page's is meant.
+fn beside(outline: &Outline<'_>, headline: u32, root: u32) -> f64 {
+    match (article_of(outline, headline), article_of(outline, root)) {
+        (Some(own), Some(other)) if !outline.is_in(own, other) && !outline.is_in(other, own) => -0.15,
+        _ => 0.0,
+    }
+}
+
+/// The article that the headline is in, where it has a text.
+fn own_article(outline: &Outline<'_>, sums: &Sums, headline: u32) -> Option<u32> {
+    article_of(outline, headline).filter(|own| {
+        let sum = sums.below(outline.el(*own));
+        sum.len - sum.link_len > ENOUGH * 2.0
+    })
+}
+
+fn article_of(outline: &Outline<'_>, at: u32) -> Option<u32> {
+    outline.up(at).find(|above| outline.el(*above).tag == Tag::Article)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dom::{Budget, Doc};
+    use super::*;
+
+    #[test]
+    fn of_several_articles_the_one_with_the_headline_is_meant() {
+        let prose = "<p>为了做好示例工作，切实兜住民生底线，现将有关事项通知如下，请各单位认真贯彻执行，确保取得实效。</p>".repeat(8);
+        let page =
+            format!("<article><h1>示例</h1>{prose}</article><article><h2>其他</h2>{prose}{prose}</article>");
+        let doc = Doc::page(&page, Budget::default());
+        let outline = Outline::of(doc.html.tree.root());
+        let sums = Sums::of(&outline, |_| true);
+        let articles: Vec<u32> =
+            (0..outline.els.len() as u32).filter(|at| outline.el(*at).tag == Tag::Article).collect();
+        let headline = articles[0] + 1;
+        assert_eq!(named(&outline, &sums, Some(headline)), Some(vec![articles[0]]));
+        assert_eq!(
+            named(&outline, &sums, None),
+            Some(vec![articles[1]]),
+            "the longer one, where nothing is known"
+        );
+        assert!(beside(&outline, headline, articles[1]) < 0.0);
+        assert_eq!(beside(&outline, headline, articles[0]), 0.0);
+        assert_eq!(beside(&outline, headline, 0), 0.0, "what holds both is judged by its text");
+    }
 }
