@@ -277,8 +277,8 @@ fn around(
             && let Some(stamp) = stamp(el)
         {
             let near = el.from >= title_leaf.saturating_sub(6) && el.from <= body_from.max(title_leaf) + 6;
-            // What it shows says whether it is the change.
-            let text = format!("{stamp} {}", outline.words(at as u32, 60));
+            // What it shows and what stands before it in its line say whether it is the change.
+            let text = format!("{} {stamp} {}", label(outline, el), outline.words(at as u32, 60));
             let spot = Spot {
                 text,
                 el: at as u32,
@@ -314,6 +314,14 @@ fn around(
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().filter(|(worth, _)| *worth > 0.0).map(|(_, dated)| dated).take(12).collect()
+}
+
+/// The text right before an element, when both are in one line: `Mis à jour le <time …>`.
+fn label<'a>(outline: &Outline<'a>, el: &El<'_>) -> &'a str {
+    let Some(before) = el.from.checked_sub(1).filter(|_| el.from < el.to) else { return "" };
+    let (before, own) = (&outline.leaves[before as usize], &outline.leaves[el.from as usize]);
+    let text = before.text.trim();
+    if before.line == own.line { &text[text.ceil_char_boundary(text.len().saturating_sub(60))..] } else { "" }
 }
 
 /// The moment that an element has besides what it shows: `<time datetime>`, microformats (`<abbr title>`), and what scripts turn into

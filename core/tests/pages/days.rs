@@ -29,6 +29,7 @@ fn a_line_with_publication_and_change_gives_the_publication() {
         "<span>更新时间：2024-03-08 10:00</span><span>发布时间：2024-03-05</span>",
         "<p>2024-03-05 10:00 最后更新：2024-03-08 10:00</p>",
         "<p>Last updated: March 8, 2024 | Published: March 5, 2024</p>",
+        "<p>Updated <time datetime=2024-03-08T10:00>March 8</time>, posted <time datetime=2024-03-05>March 5</time></p>",
     ] {
         assert_eq!(day("", "", line, "").as_deref(), Some("2024-03-05"), "{line}");
     }
