@@ -1,5 +1,6 @@
 //! From bytes to an [`Adapter`]: compile, link, ask it to describe itself, check the answer.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -26,8 +27,8 @@ pub(super) struct Loaded {
     pub inspection: Inspection,
     pub memory: usize,
     pub deadline: Duration,
-    /// Traps since the last good turn, and the last one's reason.
-    pub traps: Mutex<(u32, String)>,
+    /// By target: traps since the last step that came to an end, and the last one's reason.
+    pub traps: Mutex<BTreeMap<String, (u32, String)>>,
     schema: jsonschema::Validator,
     compile_time: Duration,
 }

@@ -18,10 +18,12 @@ use super::limits::{Denied, Meter};
 use super::load::Adapter;
 use super::said::Said;
 use super::state::{Lent, Log, LogLine, State};
+use super::validate::Breach;
 use super::{TrapKind, TurnError, validate, wasi};
 use crate::extract::Pages;
 
-/// Traps in a row after which an adapter is no longer called: one may be the page, three are the adapter.
+/// Traps in a row, on one target, after which an adapter is no longer called for it: one may be a page, three are the
+/// adapter or all that this target has.
 const QUARANTINE: u32 = 3;
 
 /// A step that needs more turns than this is going in circles.
@@ -96,9 +98,11 @@ impl Adapter {
         then(result, &pages)
     }
 
-    /// Whether the adapter trapped so often in a row that it is no longer called.
-    pub fn is_quarantined(&self) -> bool {
-        self.inner.traps.lock().unwrap_or_else(PoisonError::into_inner).0 >= QUARANTINE
+    /// Whether the adapter trapped so often in a row on this target that it is no longer called for it. Other targets may have
+    /// pages that it can read.
+    pub fn is_quarantined(&self, target: &str) -> bool {
+        let traps = self.inner.traps.lock().unwrap_or_else(PoisonError::into_inner);
+        traps.get(target).is_some_and(|(traps, _)| *traps >= QUARANTINE)
     }
 
     fn run(
@@ -112,8 +116,8 @@ impl Adapter {
         let (adapter, step) = (&loaded.about.name, call.name());
         {
             let traps = loaded.traps.lock().unwrap_or_else(PoisonError::into_inner);
-            if traps.0 >= QUARANTINE {
-                let (traps, last) = (traps.0, traps.1.clone());
+            if let Some((traps, last)) = traps.get(&ctx.target).filter(|(traps, _)| *traps >= QUARANTINE) {
+                let (traps, last) = (*traps, last.clone());
                 return Err(TurnError::Quarantined { adapter: adapter.clone(), step, traps, last });
             }
         }
@@ -128,12 +132,15 @@ impl Adapter {
         let mut traps = loaded.traps.lock().unwrap_or_else(PoisonError::into_inner);
         match answer {
             Ok(Ok(turn)) => {
-                traps.0 = 0;
+                // To ask for a page is no proof that it can be read.
+                if !matches!(turn.step, Step::Fetch(_)) {
+                    traps.remove(&ctx.target);
+                }
                 Ok(turn)
             }
             Ok(Err((failure, log, cost))) => {
                 // To give up with a reason is a good answer.
-                traps.0 = 0;
+                traps.remove(&ctx.target);
                 Err(TurnError::Failure {
                     adapter: adapter.clone(),
                     step,
@@ -143,7 +150,8 @@ impl Adapter {
                 })
             }
             Err((kind, reason)) => {
-                *traps = (traps.0.saturating_add(1), format!("{kind}: {reason}"));
+                let known = traps.entry(ctx.target.clone()).or_default();
+                *known = (known.0.saturating_add(1), format!("{kind}: {reason}"));
                 Err(TurnError::Trap { adapter: adapter.clone(), step, reason, kind })
             }
         }
@@ -213,7 +221,11 @@ impl Seat<'_> {
             }
         };
         validate::session(&session).map_err(invalid)?;
-        let (step, remarks) = validate::step(step, base).map_err(invalid)?;
+        let (step, remarks) = match validate::step(step, base) {
+            Ok(checked) => checked,
+            Err(Breach::Contract(words)) => return Err(invalid(words)),
+            Err(Breach::Rows(words)) => return Ok(Err((Failure::Shape(words), log.finish(), cost))),
+        };
         for remark in remarks {
             log.push(super::contract::Level::Warn, &remark);
         }

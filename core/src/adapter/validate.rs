@@ -40,8 +40,23 @@ const MAX_REMARKS: usize = 10;
 
 type Verdict<T = ()> = Result<T, String>;
 
+/// What is wrong with a step.
+#[derive(Debug)]
+pub(super) enum Breach {
+    /// It breaks the contract.
+    Contract(String),
+    /// It keeps to it, and none of its rows can be used: that is the page's fault or the settings', not the adapter's.
+    Rows(String),
+}
+
+impl From<String> for Breach {
+    fn from(words: String) -> Breach {
+        Breach::Contract(words)
+    }
+}
+
 /// Checks a step; relative links are relative to `base`. Also what was left out, in words.
-pub(super) fn step(step: Step, base: &str) -> Verdict<(Step, Vec<String>)> {
+pub(super) fn step(step: Step, base: &str) -> Result<(Step, Vec<String>), Breach> {
     let base = Url::parse(base).ok();
     let mut remarks = Vec::new();
     let step = match step {
@@ -165,7 +180,7 @@ fn check_requests(requests: &[Request], base: Option<&Url>) -> Verdict {
     Ok(())
 }
 
-fn check_page(mut page: Page, base: Option<&Url>, remarks: &mut Vec<String>) -> Verdict<Page> {
+fn check_page(mut page: Page, base: Option<&Url>, remarks: &mut Vec<String>) -> Result<Page, Breach> {
     within("page.entries", page.entries.len(), MAX_ENTRIES)?;
     if let Some(next) = &page.next {
         within("page.next", next.len(), MAX_CURSOR)?;
@@ -175,7 +190,8 @@ fn check_page(mut page: Page, base: Option<&Url>, remarks: &mut Vec<String>) -> 
     let rows = page.entries.len();
     page.entries.retain(|entry| keep("row", &entry.url, base, remarks));
     if rows > 0 && page.entries.is_empty() {
-        return Err(format!("none of the {rows} rows has a usable address: {}", remarks.join("; ")));
+        let why = format!("none of the {rows} rows has a usable address: {}", remarks.join("; "));
+        return Err(Breach::Rows(why));
     }
     Ok(page)
 }
@@ -330,7 +346,7 @@ mod tests {
         let (kept, remarks) = step(page(vec![entry("http://[", "a"), entry("t1.html", "b")]), BASE).unwrap();
         assert!(matches!(kept, Step::Page(page) if page.entries.len() == 1));
         assert_eq!(remarks.len(), 1);
-        assert!(step(page(vec![entry("http://[", "a")]), BASE).is_err());
+        assert!(matches!(step(page(vec![entry("http://[", "a")]), BASE), Err(Breach::Rows(_))));
         assert!(step(page(vec![]), BASE).is_ok());
     }
 
