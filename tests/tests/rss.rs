@@ -208,6 +208,7 @@ fn rss_2_gives_text_files_and_ids_and_asks_for_the_page_of_an_excerpt() {
             ("https://a.cn/2", "摘录", None, Some("https://a.cn/2")),
             ("https://a.cn/3", "只有编号", None, Some("https://a.cn/3")),
             ("https://a.cn/4", "转发", None, None),
+            (page.entries[4].url.as_str(), "没有地址", None, Some("a__feed:5")),
         ]
     );
     let (full, excerpt, group) = (&page.entries[0], &page.entries[1], &page.entries[3]);
@@ -239,6 +240,109 @@ fn rss_2_gives_text_files_and_ids_and_asks_for_the_page_of_an_excerpt() {
     assert_eq!(named(all), ["https://a.cn/4.docx", "https://a.cn/4.mp4"]);
     assert_eq!(named(Target::new(json!({"detail": "feed"}))), ["https://a.cn/4.docx"]);
     assert!(named(Target::new(json!({"detail": "feed", "enclosures": "none"}))).is_empty());
+}
+
+/// How an address begins that is made for an entry without one.
+fn made(entry: &Entry) -> &str {
+    entry.url.split_once("feed-entry=").map_or(&entry.url, |(start, _)| start)
+}
+
+#[test]
+fn entries_without_an_address_are_documents_of_the_feed_and_nothing_is_asked_for_them() {
+    for (fixture, home, count) in [
+        ("notices092.xml", "http://www.example.cn/blog/?", 2),
+        ("guid-only.xml", "https://a.cn/home?c=1&", 2),
+        ("no-url.json", "https://a.cn/?", 2),
+        ("episodes.xml", "https://cdn.example.cn/1.mp3", 2),
+    ] {
+        let page = read(fixture);
+        assert_eq!((page.entries.len(), made(&page.entries[0])), (count, home), "{fixture}");
+        assert_ne!(page.entries[0].url, page.entries[1].url, "{fixture}");
+        // The same the next time, and from any place of a longer feed.
+        assert_eq!(read(fixture).entries, page.entries, "{fixture}");
+        for settings in [json!({}), json!({"detail": "page"}), json!({"detail": {"content": ".con"}})] {
+            let mut target = Target::new(settings);
+            for entry in target.list(None, reply(fixture, "text/xml")).expect(fixture).entries {
+                assert_eq!(field(&entry, "has_page"), Some("false"), "{fixture}");
+                target.article(&entry);
+            }
+        }
+    }
+    let notices = read("notices092.xml");
+    assert_eq!(notices.entries[0].title, "第一条短讯，来源。");
+    assert_eq!(notices.entries[1].url, "http://www.example.cn/mp3s/weatherReportSuite.mp3");
+    assert!(html(&Target::new(json!({})).article(&notices.entries[0])).starts_with("第一条短讯，<a href"));
+    let ids: Vec<_> = read("guid-only.xml").entries.into_iter().filter_map(|entry| entry.native_id).collect();
+    assert_eq!(ids, ["urn:uuid:0001", "urn:uuid:0002"]);
+    let episode = &read("episodes.xml").entries[0];
+    assert_eq!(episode.native_id.as_deref(), Some("ep-0001-2026"));
+    assert_eq!(field(episode, "topic_words"), Some("法治, 生活"));
+    assert!(read("rss092.xml").entries.iter().all(|entry| field(entry, "has_page").is_none()));
+}
+
+#[test]
+fn documents_that_are_nearly_feeds_are_read() {
+    assert_eq!(
+        rows(&read("entry.xml")),
+        [("https://a.cn/e", "单独的一条", Some("2026-04-10T09:38:30+08:00"), Some("urn:e"))]
+    );
+    assert_eq!(
+        rows(&read("cdf.xml")),
+        [("https://a.cn/1.html", "频道的一条", Some("2026-04-10T09:38"), None)]
+    );
+    let page = read("open-cdata.xml");
+    assert_eq!(rows(&page), [("https://a.cn/1", "甲", None, None)]);
+    assert_eq!(field(&page.entries[0], "summary"), Some("没有写完的一段"));
+    let page = read("film.xml");
+    assert_eq!(field(&page.entries[0], "summary"), Some("影片的说明"));
+    assert_eq!(field(&page.entries[0], "topic_words"), Some("新闻"));
+}
+
+#[test]
+fn hosts_of_all_scripts_and_numbers_are_kept_and_names_before_them_are_not() {
+    let page = read("windows.xml");
+    let urls: Vec<&str> = page.entries.iter().map(|entry| entry.url.as_str()).collect();
+    assert_eq!(urls, ["https://пример.рф/1", "http://[::1]:8080/2", "https://a.cn/3"]);
+    assert_eq!(page.entries[0].title, "it’s “so”");
+    // What only the host's parser can refuse costs its row, and a page of nothing else is a failure.
+    let one =
+        |host: &str| format!("<rss><channel><item><link>https://{host}/1</link></item></channel></rss>");
+    let refused = dibao_list(&one("xn--a.cn"));
+    assert!(refused.contains("none of the 1 rows has a usable address"), "{refused}");
+}
+
+/// What the sandboxed adapter says of a feed; natively nobody checks its addresses.
+fn dibao_list(feed: &str) -> String {
+    let target = Target::new(json!({}));
+    target.sandboxed(Call::List { cursor: None }, &[bytes(feed.as_bytes().to_vec(), "text/xml")]).0
+}
+
+#[test]
+fn what_the_feed_has_stands_in_for_a_page_that_is_gone_or_forbidden() {
+    let mut target = Target::new(json!({}));
+    let page = target.list(None, reply("rss20.xml", "text/xml")).expect("a page");
+    let excerpt = &page.entries[1];
+    assert!(matches!(target.detail(excerpt, Vec::new()), Ok(DetailStep::Fetch(_))));
+    let answer = |status, headers: Vec<(String, String)>| Reply {
+        tag: "page".into(),
+        url: excerpt.url.clone(),
+        status,
+        headers,
+        body: Vec::new(),
+    };
+    let denied = vec![("dibao-denied".to_owned(), "no grant".to_owned())];
+    for reply in [answer(404, vec![]), answer(410, vec![]), answer(403, denied.clone())] {
+        match target.detail(excerpt, vec![reply]) {
+            Ok(DetailStep::Done(article)) => assert!(!html(&article).is_empty()),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(matches!(target.detail(excerpt, vec![answer(403, vec![])]), Err(Failure::Refused(_))));
+    // Who asks for pages gets pages.
+    let mut pages = Target::new(json!({"detail": "page"}));
+    let page = pages.list(None, reply("rss20.xml", "text/xml")).expect("a page");
+    assert!(matches!(pages.detail(&page.entries[1], vec![answer(404, vec![])]), Err(Failure::Gone)));
+    assert!(matches!(pages.detail(&page.entries[1], vec![answer(403, denied)]), Err(Failure::Refused(_))));
 }
 
 #[test]
@@ -312,6 +416,7 @@ fn json_feeds_of_both_versions_are_read() {
         [
             ("https://a.cn/1", "一 <b> & c", Some("2026-04-10T09:38:30+08:00"), Some("x:1")),
             ("https://b.cn/2", "", None, Some("x:2")),
+            (page.entries[2].url.as_str(), "", None, Some("a__feed:nothing")),
         ]
     );
     assert_eq!(page.next.as_deref(), Some("at https://a.cn/rss/feed.json?p=2"));
@@ -369,7 +474,16 @@ fn what_feed_readers_forgive_is_forgiven() {
     let page = read("stray.xml");
     assert_eq!(
         rows(&page),
-        [("https://a.cn/1", "当 a < b 且 <通知> 时", None, None), ("https://a.cn/3", "丙", None, None)]
+        [
+            ("https://a.cn/1", "当 a < b 且 <通知> 时", None, None),
+            (page.entries[1].url.as_str(), "下一条", None, None),
+            ("https://a.cn/3", "丙", None, None)
+        ]
+    );
+    assert!(
+        page.entries[1].url.starts_with("https://a.cn/rss/feed.xml?feed-entry="),
+        "{}",
+        page.entries[1].url
     );
     assert_eq!(field(&page.entries[0], "summary"), Some("没有转义的 HTML 换行"));
     let page = read("undeclared.xml");

@@ -19,6 +19,9 @@ use crate::steps::cargo;
 /// The cargo profile of the workspace manifest made for guests.
 const PROFILE: &str = "adapter";
 
+/// Bytes of a component: what a process compiles in a moment.
+const LARGEST: usize = 400_000;
+
 /// A crate that becomes a component.
 struct Guest {
     /// The name of its folder: the adapter's name.
@@ -42,6 +45,9 @@ pub fn run(workspace: &Path) -> Result<()> {
     for guest in &guests {
         let module = cargo_target.join(WASM_TARGET).join(PROFILE).join(&guest.module);
         let component = encode(&module)?;
+        if component.len() > LARGEST {
+            bail!("{} has {} bytes; a bundled adapter has at most {LARGEST}", guest.name, component.len());
+        }
         let file = format!("{}.wasm", guest.name);
         let changed = write_if_changed(&out.join(&file), &component)?;
         let sha256 = hex(&Sha256::digest(&component));

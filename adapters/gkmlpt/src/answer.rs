@@ -9,13 +9,15 @@ use std::fmt;
 use dibao_adapter::{Failure, Host, Reply};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::row::Row;
 use crate::scalar::Scalar;
 
 /// Rows of one page that are read. Real pages have a hundred.
 const MOST_ROWS: usize = 2_000;
+/// Elements of its array, rows or not: reading over one takes a thousand instructions.
+const MOST_ELEMENTS: usize = 500_000;
 
 /// One page of a list.
 #[derive(Debug, Default)]
@@ -190,12 +192,18 @@ impl<'de> Visitor<'de> for Any {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Nested, A::Error> {
         let mut array = Array::default();
+        let mut left = MOST_ELEMENTS;
         while array.rows.len() < MOST_ROWS
             && let Some(Maybe(row)) = items.next_element()?
         {
             array.push(row);
+            left =
+                left.checked_sub(1).ok_or_else(|| A::Error::custom("it has more elements than any list"))?;
         }
-        while items.next_element::<IgnoredAny>()?.is_some() {}
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            left =
+                left.checked_sub(1).ok_or_else(|| A::Error::custom("it has more elements than any list"))?;
+        }
         Ok(Nested::Rows(Rows(Some(array))))
     }
 

@@ -24,7 +24,7 @@ pub fn assigned(page: &str, name: &str) -> Option<Map<String, Value>> {
     let mut all: Option<Map<String, Value>> = None;
     let mut budget = MOST_VALUES;
     let mut from = 0;
-    while let Some(found) = page[from..].find(name) {
+    while let Some(found) = page[from..].find(name).filter(|_| budget > 0) {
         let at = from + found;
         let end = at + name.len();
         from = end;
@@ -197,6 +197,9 @@ impl Reader<'_> {
         self.at += 1;
         let mut object = Map::new();
         loop {
+            if self.budget == 0 {
+                self.give_up();
+            }
             self.space();
             let before = self.at;
             let key = match self.peek() {
@@ -230,6 +233,9 @@ impl Reader<'_> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
+            if self.budget == 0 {
+                self.give_up();
+            }
             self.space();
             let before = self.at;
             match self.peek() {
@@ -242,12 +248,16 @@ impl Reader<'_> {
                     self.at += 1;
                     continue;
                 }
-                Some(_) if self.budget > 0 => items.push(self.value(depth + 1)),
-                Some(_) => self.skip(),
+                Some(_) => items.push(self.value(depth + 1)),
             }
             self.onward(before);
         }
         Value::Array(items)
+    }
+
+    /// The rest is not even read over: that takes longer than a turn has.
+    fn give_up(&mut self) {
+        self.at = self.text.len();
     }
 
     /// A bracket that closes nothing must not hold the reader up.

@@ -1,16 +1,45 @@
 //! Addresses in a feed: relative ones made whole (RFC 3986, section 5), without a URL library, which would be
 //! larger than the rest of the adapter. Whether an address is a good one is the host's to say.
 
+use std::cell::Cell;
+
+/// Bytes of a base that is believed; a longer one could be no address.
+const LONGEST_BASE: usize = 8 * 1024;
+/// Bytes of bases that are put before relative links, in one answer: ten thousand entries with two links each and a
+/// base of a hundred. What is written in full costs nothing.
+const ROOM: usize = 2 << 20;
+
+/// What relative links may still grow by. A base of kilobytes and a million links of one letter fit into one answer; what
+/// they make together does not fit into a guest.
+pub struct Room(Cell<usize>);
+
+impl Room {
+    /// The room of one answer.
+    pub fn new() -> Room {
+        Room(Cell::new(ROOM))
+    }
+
+    /// `link` seen from `base`; none when there is no room left for it.
+    pub fn join(&self, base: &str, link: &str) -> Option<String> {
+        if has_scheme(link.trim()) {
+            return Some(link.trim().to_owned());
+        }
+        let left = self.0.get().checked_sub(base.len()).filter(|_| base.len() <= LONGEST_BASE)?;
+        self.0.set(left);
+        Some(join(base, link))
+    }
+}
+
 /// `link` seen from `base`.
 pub fn join(base: &str, link: &str) -> String {
     let link = link.trim();
+    if has_scheme(link) {
+        return link.to_owned();
+    }
     let (scheme_end, authority_end) = match parts(base) {
         Some(parts) => parts,
         None => return link.to_owned(),
     };
-    if has_scheme(link) {
-        return link.to_owned();
-    }
     if link.is_empty() {
         return without(base, &['#']).to_owned();
     }
@@ -31,21 +60,52 @@ pub fn join(base: &str, link: &str) -> String {
     format!("{root}{}{tail}", without_dots(&merged))
 }
 
-/// Whether an address says where on the web it is, in a way that the host can take: a row that it must refuse is worth
-/// less than none.
+/// Whether an address says where on the web it is. What only a parser of addresses can tell is left to the host, which
+/// leaves out the row.
 pub fn is_web(link: &str) -> bool {
     let Some(scheme) = web_scheme(link) else { return false };
     let rest = &link[scheme + 3..];
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    let (name, port) = authority.split_once(':').unwrap_or((authority, "80"));
-    let is_letter =
-        |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c) || ('\u{4e00}'..='\u{9fa5}').contains(&c);
-    let good_port =
-        port.is_empty() || (port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok());
-    name.starts_with(|c: char| c != '.' && is_letter(c))
-        && name.chars().all(is_letter)
-        && good_port
-        && !is_number(name)
+    let authority = &rest[..rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len())];
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let bracketed = authority.strip_prefix('[').and_then(|inside| inside.split_once(']'));
+    let (good_name, port) = match bracketed {
+        Some((inside, behind)) => {
+            let six =
+                inside.contains(':') && inside.bytes().all(|b| b.is_ascii_hexdigit() || b":.".contains(&b));
+            (six, behind)
+        }
+        None => {
+            let (name, port) = authority.split_at(authority.find(':').unwrap_or(authority.len()));
+            (is_name(name), port)
+        }
+    };
+    let digits = port.strip_prefix(':').unwrap_or_default();
+    let good_port = port.is_empty() || digits.is_empty() || digits.parse::<u16>().is_ok();
+    good_name && good_port && (port.is_empty() || port.starts_with(':'))
+}
+
+/// Names of other scripts are names too: `пример.рф`, `例え.jp`.
+fn is_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c) || !c.is_ascii() && !is_odd(c);
+    name.starts_with(|c: char| c != '.' && is_letter(c)) && name.chars().all(is_letter) && !is_number(name)
+}
+
+/// Characters beyond ASCII that stand in no name.
+fn is_odd(c: char) -> bool {
+    c.is_control()
+        || c.is_whitespace()
+        || matches!(c, '\u{2000}'..='\u{303f}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..)
+}
+
+/// The address without the name and password before its host: nobody else is to see them.
+pub fn without_user(link: &str) -> String {
+    let Some(scheme) = web_scheme(link) else { return link.to_owned() };
+    let (before, rest) = link.split_at(scheme + 3);
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) => format!("{before}{}", &rest[at + 1..]),
+        None => link.to_owned(),
+    }
 }
 
 /// The end of `http` or `https`.
@@ -66,7 +126,7 @@ fn is_number(name: &str) -> bool {
 }
 
 /// `href` and `src` of a piece of HTML made whole. A scan, not a parser: what it does not recognise it leaves alone.
-pub fn join_all(base: &str, html: &str) -> String {
+pub fn join_all(room: &Room, base: &str, html: &str) -> String {
     let mut out = String::with_capacity(html.len() + 64);
     let mut rest = html;
     while let Some((at, mark)) = next_link(rest) {
@@ -76,7 +136,10 @@ pub fn join_all(base: &str, html: &str) -> String {
         let link = &value[..end];
         match link.trim().is_empty() || link.trim_start().starts_with('#') {
             true => out.push_str(link),
-            false => out.push_str(&join(base, link)),
+            false => match room.join(base, link) {
+                Some(whole) => out.push_str(&whole),
+                None => out.push_str(link),
+            },
         }
         rest = &value[end..];
     }
@@ -196,6 +259,13 @@ mod tests {
             "https://政府.cn/",
             "http://1.2.3.4/",
             "http://a_b.cn:/?q#f",
+            "https://пример.рф/a",
+            "https://例え.jp/",
+            "https://한국.kr",
+            "https://xn--fiqs8s.cn/",
+            "https://u:p@a.cn/",
+            "http://[::1]:8080/x",
+            "http://[2001:db8::1]",
         ] {
             assert!(is_web(good), "{good}");
         }
@@ -208,12 +278,14 @@ mod tests {
             "https://&= 月",
             "https://a b.cn",
             "https://a.cn:99999/",
-            "https://u@a.cn/",
             "https://1.2.3.999/",
             "https://1.2/",
             "https://a.0x1/",
-            "https://[::1]/",
             "https://.cn/",
+            "https://u@/",
+            "https://[::g]/",
+            "https://[::1]x/",
+            "https://a\u{3000}b.cn/",
             "//a.cn",
         ] {
             assert!(!is_web(bad), "{bad}");
@@ -224,9 +296,25 @@ mod tests {
     fn links_in_html_are_made_whole_and_the_rest_is_left_alone() {
         let html = r##"<a href="../x.pdf">a=b</a><img class='k' src = 'p.png'><a href="#n">n</a><a data-src="q">中</a>"##;
         assert_eq!(
-            join_all("https://a.cn/b/c", html),
+            join_all(&Room::new(), "https://a.cn/b/c", html),
             r##"<a href="https://a.cn/x.pdf">a=b</a><img class='k' src = 'https://a.cn/b/p.png'><a href="#n">n</a><a data-src="q">中</a>"##
         );
-        assert_eq!(join_all("https://a.cn/", "<a href='x"), "<a href='https://a.cn/x");
+        assert_eq!(join_all(&Room::new(), "https://a.cn/", "<a href='x"), "<a href='https://a.cn/x");
+    }
+
+    #[test]
+    fn links_that_grow_without_end_stop_growing() {
+        let (room, base) = (Room::new(), format!("https://a.cn/{}/", "b".repeat(4000)));
+        let grown = (0..10_000).map_while(|_| room.join(&base, "x")).count();
+        assert_eq!(grown, ROOM / base.len());
+        assert_eq!(room.join(&base, "https://b.cn/").as_deref(), Some("https://b.cn/"));
+        assert_eq!(join_all(&room, &base, "<a href='x'>"), "<a href='x'>");
+        assert_eq!(Room::new().join(&"b".repeat(LONGEST_BASE + 1), "x"), None);
+    }
+
+    #[test]
+    fn names_and_passwords_are_not_part_of_an_address() {
+        assert_eq!(without_user("https://u:p@a.cn/x@y"), "https://a.cn/x@y");
+        assert_eq!(without_user("https://a.cn/x@y"), "https://a.cn/x@y");
     }
 }

@@ -53,7 +53,7 @@ pub fn push(out: &mut String, name: &str) {
             None => number.parse().ok(),
         };
         out.extend(code.and_then(character).filter(|c| *c != '\0'));
-    } else if let Some((_, text)) = NAMES.iter().find(|(known, _)| *known == name) {
+    } else if let Some((_, text)) = named(name) {
         out.push_str(text);
     } else {
         out.push('&');
@@ -62,8 +62,12 @@ pub fn push(out: &mut String, name: &str) {
     }
 }
 
+fn named(name: &str) -> Option<&'static (&'static str, &'static str)> {
+    NAMES.iter().find(|(known, _)| known.len() == name.len() && *known == name)
+}
+
 /// The character of a number. Between 128 and 159 there are none: programs of Windows mean the bytes of their own code page.
-fn character(code: u32) -> Option<char> {
+pub fn character(code: u32) -> Option<char> {
     const WINDOWS: [char; 32] = [
         '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
         '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

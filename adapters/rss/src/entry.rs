@@ -3,9 +3,11 @@
 
 use dibao_adapter::{Attachment, Ctx, Entry, Host};
 
+use crate::address::{self, Room};
 use crate::config::{Config, Enclosures, Way};
 use crate::feed::{Item, Markup};
-use crate::{Session, address, date, fit, words};
+use crate::place::Place;
+use crate::{Session, date, fit, words};
 
 /// Bytes of the body in one field; the contract allows 64 KiB.
 const PIECE: usize = 60 * 1024;
@@ -22,18 +24,29 @@ const TITLE: usize = 60;
 /// Bytes of an id that can be the same in two feeds of a site.
 const SHORT_ID: usize = 8;
 
+/// For the host as well: that nothing is to be asked for at the address.
+const HAS_PAGE: &str = "has_page";
 const CONTENT: &str = "_content";
+/// What the feed has of a text that is to be read from its page.
+const SHORT: &str = "_short";
 const FILES: &str = "_files";
 const SOURCE: &str = "_source";
 
-/// The row; none when there is no address.
-pub fn row(host: &impl Host, ctx: &Ctx<Config, Session>, mut item: Item) -> Option<Entry> {
+/// The row of an entry that is at `place`.
+pub fn row(
+    host: &impl Host,
+    ctx: &Ctx<Config, Session>,
+    room: &Room,
+    place: Place,
+    mut item: Item,
+) -> Option<Entry> {
     item.title = item.title.or(item.other_title.take());
     item.summary = item.summary.or(item.other_summary.take());
-    let id_as_link = item.id.as_deref().filter(|id| item.id_is_link && address::is_web(id));
-    let web = |link: &Option<String>| link.clone().filter(|link| address::is_web(link));
-    let url = web(&item.link).or_else(|| id_as_link.map(str::to_owned)).or_else(|| web(&item.other_link))?;
-    let url = fit::link(&url)?;
+    let (url, way) = match &place {
+        Place::Page(url) => (fit::link(url)?, ctx.config.way()),
+        // There is nothing to read but what the feed has.
+        Place::Nowhere(url) => (fit::link(url)?, Way::Feed),
+    };
     let summary = item.summary.as_ref().map(|summary| words::plain(host, summary));
     let title = item.title.as_ref().map(|title| words::plain(host, title)).filter(|title| !title.is_empty());
     let title = title.or_else(|| {
@@ -41,7 +54,7 @@ pub fn row(host: &impl Host, ctx: &Ctx<Config, Session>, mut item: Item) -> Opti
         Some(text.chars().take(TITLE).collect())
     });
     let published = item.published.or(item.updated).map(|raw| date::plain(&raw));
-    let body = body(item.content, item.summary, ctx.config.way());
+    let body = body(item.content, item.summary, way, room);
     let mut fields = Vec::new();
     let mut add = |name: &str, text: Option<String>| {
         if let Some(text) = text {
@@ -52,6 +65,9 @@ pub fn row(host: &impl Host, ctx: &Ctx<Config, Session>, mut item: Item) -> Opti
     add("publisher", item.publisher.as_deref().and_then(fit::value));
     add("topic_words", fit::value(&item.categories.join(", ")));
     add("summary", summary.and_then(|text| fit::value(&text.chars().take(SUMMARY).collect::<String>())));
+    if matches!(place, Place::Nowhere(_)) {
+        add(HAS_PAGE, Some("false".to_owned()));
+    }
     add(SOURCE, item.source.as_deref().and_then(fit::value));
     if ctx.config.enclosures != Enclosures::None {
         let all = ctx.config.enclosures == Enclosures::All;
@@ -61,8 +77,14 @@ pub fn row(host: &impl Host, ctx: &Ctx<Config, Session>, mut item: Item) -> Opti
             .collect();
         add(FILES, pack(&files));
     }
-    for (index, piece) in pieces(body.unwrap_or_default()).into_iter().enumerate() {
-        add(&format!("{CONTENT}{index}"), Some(piece));
+    match body {
+        Text::Whole(html) => {
+            for (index, piece) in pieces(html).into_iter().enumerate() {
+                add(&format!("{CONTENT}{index}"), Some(piece));
+            }
+        }
+        Text::Short(html) => add(SHORT, pieces(html).into_iter().next()),
+        Text::None => {}
     }
     Some(Entry {
         title: title.as_deref().and_then(fit::value).unwrap_or_default(),
@@ -78,6 +100,16 @@ pub fn row(host: &impl Host, ctx: &Ctx<Config, Session>, mut item: Item) -> Opti
 pub fn content(entry: &Entry) -> Option<String> {
     let mut pieces = (0..PIECES).map_while(|index| field(entry, &format!("{CONTENT}{index}"))).peekable();
     pieces.peek().is_some().then(|| pieces.collect())
+}
+
+/// What the feed gave of a text that its page should have.
+pub fn short(entry: &Entry) -> Option<&str> {
+    field(entry, SHORT)
+}
+
+/// Whether something can be asked for at its address.
+pub fn has_page(entry: &Entry) -> bool {
+    field(entry, HAS_PAGE) != Some("false")
 }
 
 /// The paper or feed it was taken from.
@@ -104,26 +136,46 @@ fn native_id(id: &str, target: &str) -> Option<String> {
     if bare { fit::name(&format!("{target}:{id}")) } else { Some(id) }
 }
 
-/// The body, where the feed has it as far as the settings ask. Moved, not copied: a guest's memory is not given back.
-fn body(content: Option<Markup>, summary: Option<Markup>, way: Way) -> Option<String> {
+/// What a feed has of a text.
+enum Text {
+    /// As far as the settings ask.
+    Whole(String),
+    /// Less than that: better than nothing, if its page cannot be read.
+    Short(String),
+    None,
+}
+
+/// The body. Moved, not copied: a guest's memory is not given back.
+fn body(content: Option<Markup>, summary: Option<Markup>, way: Way, room: &Room) -> Text {
     let html = |mut markup: Markup| {
         let base = markup.base.take();
+        // A little more than is kept, so that it is seen to be too long.
+        markup.text.truncate(markup.text.floor_char_boundary(PIECE * PIECES + 10));
         let html = words::html(markup);
-        base.map(|base| address::join_all(&base, &html)).unwrap_or(html)
+        base.map(|base| address::join_all(room, &base, &html)).unwrap_or(html)
     };
     match way {
-        Way::Page => None,
-        Way::Feed => content.or(summary).map(html),
+        Way::Page => Text::None,
+        Way::Feed => content.or(summary).map_or(Text::None, |markup| Text::Whole(html(markup))),
         Way::Auto => {
-            let fits = |html: &String, least| {
+            let fits = |html: &str, least| {
                 html.len() <= PIECE * PIECES && words::visible(html, least) >= least && !words::is_cut(html)
             };
-            content.map(html).filter(|html| fits(html, WHOLE)).or_else(|| {
-                let summary = summary.map(html)?;
-                let blocks = ["<p", "<br", "<div", "<P", "<BR", "<DIV"];
-                let written_as_text = blocks.iter().any(|tag| summary.contains(tag));
-                Some(summary).filter(|html| written_as_text && fits(html, WHOLE_DESCRIPTION))
-            })
+            let content = match content.map(html) {
+                Some(content) if fits(&content, WHOLE) => return Text::Whole(content),
+                other => other,
+            };
+            let summary = summary.map(html);
+            let blocks = ["<p", "<br", "<div", "<P", "<BR", "<DIV"];
+            match summary {
+                Some(summary)
+                    if blocks.iter().any(|tag| summary.contains(tag))
+                        && fits(&summary, WHOLE_DESCRIPTION) =>
+                {
+                    Text::Whole(summary)
+                }
+                summary => content.or(summary).map_or(Text::None, Text::Short),
+            }
         }
     }
 }

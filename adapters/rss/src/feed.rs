@@ -1,11 +1,15 @@
 //! What a feed says, whatever it is written in.
 
+use std::rc::Rc;
+
 /// A feed, or one page of it.
 #[derive(Debug, Default)]
 pub struct Feed {
     pub items: Vec<Item>,
     /// Where the next (older) page is: RFC 5005, or `next_url` of a JSON Feed.
     pub next: Option<String>,
+    /// The page that it is the feed of.
+    pub home: Option<String>,
     /// Why it could not be read to its end.
     pub broken: Option<String>,
 }
@@ -36,6 +40,51 @@ pub struct Item {
     /// The feed or paper it was taken from.
     pub source: Option<String>,
     pub publisher: Option<String>,
+    /// Hashes of what its lists hold: a hundred long texts that differ in their last letter are slow to compare.
+    pub seen: Vec<u32>,
+}
+
+/// Files, authors and categories of one entry.
+const MOST_PARTS: usize = 100;
+
+impl Item {
+    /// Another file, unless it is known or there are many.
+    pub fn add_file(&mut self, file: File) {
+        if self.files.len() < MOST_PARTS && self.is_new(1, &file.url) {
+            self.files.push(file);
+        }
+    }
+
+    pub fn add_author(&mut self, name: &str) {
+        let name = name.trim();
+        if !name.is_empty() && self.authors.len() < MOST_PARTS && self.is_new(2, name) {
+            self.authors.push(name.to_owned());
+        }
+    }
+
+    pub fn add_category(&mut self, name: &str) {
+        let name = name.trim();
+        if !name.is_empty() && self.categories.len() < MOST_PARTS && self.is_new(3, name) {
+            self.categories.push(name.to_owned());
+        }
+    }
+
+    fn is_new(&mut self, kind: u32, text: &str) -> bool {
+        let hash = hash(SEED ^ kind, text);
+        let new = !self.seen.contains(&hash);
+        if new {
+            self.seen.push(hash);
+        }
+        new
+    }
+}
+
+/// Where hashes begin.
+pub const SEED: u32 = 0x811c_9dc5;
+
+/// FNV-1a: small, and the same everywhere.
+pub fn hash(seed: u32, text: &str) -> u32 {
+    text.bytes().fold(seed, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Words, and whether they are HTML.
@@ -44,7 +93,7 @@ pub struct Markup {
     pub text: String,
     pub kind: Kind,
     /// What relative links in it are relative to, where the feed says so.
-    pub base: Option<String>,
+    pub base: Option<Rc<str>>,
 }
 
 /// Whether words are HTML.

@@ -1,6 +1,8 @@
 //! Values of a feed kept within what the contract allows: a title of megabytes costs its own end, not the feed it
 //! stands in. Characters that no text has, NUL above all, are dropped.
 
+use crate::entities;
+
 /// Bytes of a title, a date, a source, a named value.
 const VALUE: usize = 16 * 1024;
 /// Bytes of an identifier or a file's name.
@@ -25,9 +27,14 @@ pub fn link(url: &str) -> Option<String> {
     good.then(|| url.to_owned())
 }
 
-/// Text without the characters that no text has.
+/// Text without the characters that no text has. Those between U+0080 and U+009F are bytes of Windows that somebody took
+/// for Latin-1: dashes and quotation marks.
 pub fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    let meant = text.chars().filter_map(|c| match c {
+        '\u{80}'..='\u{9f}' => entities::character(u32::from(c)),
+        other => Some(other),
+    });
+    meant.filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 fn cut(text: &str, limit: usize) -> String {
@@ -41,6 +48,7 @@ mod tests {
     #[test]
     fn a_long_value_is_cut_between_characters_and_holds_no_nul() {
         assert_eq!(value(" 通\0知 ").as_deref(), Some("通知"));
+        assert_eq!(value("it\u{92}s \u{93}so\u{94}\u{81}").as_deref(), Some("it’s “so”"));
         assert_eq!(value(&"长".repeat(100_000)).map(|text| text.len()), Some(VALUE - VALUE % 3));
         assert_eq!((value(" \0"), link("a\0b"), link(&"a".repeat(LINK + 1))), (None, None, None));
     }

@@ -1,8 +1,8 @@
 //! JSON Feed 1.0 and 1.1.
 
-use serde_json::Value;
+use dibao_adapter::json::{Node, parse};
 
-use crate::address;
+use crate::address::Room;
 use crate::feed::{Feed, File, Item, Kind, Markup};
 
 /// Entries of one feed that are read; the contract allows no more rows on a page.
@@ -11,72 +11,61 @@ const MOST_ITEMS: usize = 10_000;
 const MOST_PARTS: usize = 100;
 
 /// Reads a JSON Feed; relative addresses are relative to `url`. The error says what is missing.
-pub fn read(text: &str, url: &str) -> Result<Feed, String> {
-    let document: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    let version = document.get("version").and_then(Value::as_str).unwrap_or_default();
-    let items = document.get("items").and_then(Value::as_array);
+pub fn read(text: &str, url: &str, room: &Room) -> Result<Feed, String> {
+    let document = parse(text).map_err(|error| format!("not JSON: {error}"))?;
+    let version = document.at("version").text().unwrap_or_default();
+    let items = document.at("items").list();
     let Some(items) = items.filter(|_| version.contains("jsonfeed.org/version/")) else {
         return Err("JSON, but not a JSON Feed: `version` and `items` are what makes it one".to_owned());
     };
+    let whole = |name| document.at(name).text().and_then(|link: String| room.join(url, &link));
     Ok(Feed {
-        items: items.iter().take(MOST_ITEMS).map(|item| read_item(item, url)).collect(),
-        next: words(&document, "next_url").map(|next| address::join(url, &next)),
+        items: items.iter().take(MOST_ITEMS).map(|item| read_item(item, url, room)).collect(),
+        next: whole("next_url"),
+        home: whole("home_page_url"),
         broken: None,
     })
 }
 
-fn read_item(item: &Value, url: &str) -> Item {
-    let link = words(item, "url").or_else(|| words(item, "external_url"));
-    let html = words(item, "content_html").map(|text| Markup { text, kind: Kind::Html, base: None });
+fn read_item(item: &Node, url: &str, room: &Room) -> Item {
+    let words = |name| item.at(name).text();
+    let link = words("url").or_else(|| words("external_url"));
+    let html = words("content_html").map(|text| Markup { text, kind: Kind::Html, base: None });
     Item {
-        link: link.map(|link| address::join(url, &link)),
-        id: words(item, "id"),
+        link: link.and_then(|link| room.join(url, &link)),
+        id: words("id"),
         id_is_link: true,
-        title: words(item, "title").map(Markup::plain),
-        published: words(item, "date_published"),
-        updated: words(item, "date_modified"),
+        title: words("title").map(Markup::plain),
+        published: words("date_published"),
+        updated: words("date_modified"),
         authors: authors(item),
-        categories: strings(item.get("tags")),
-        summary: words(item, "summary").map(Markup::plain),
-        content: html.or_else(|| words(item, "content_text").map(Markup::plain)),
-        files: list(item.get("attachments")).iter().filter_map(|file| read_file(file, url)).collect(),
+        categories: list(item.at("tags")).iter().filter_map(Node::text).collect(),
+        summary: words("summary").map(Markup::plain),
+        content: html.or_else(|| words("content_text").map(Markup::plain)),
+        files: list(item.at("attachments")).iter().filter_map(|file| read_file(file, url, room)).collect(),
         ..Item::default()
     }
 }
 
 /// `authors` of 1.1, `author` of 1.0.
-fn authors(item: &Value) -> Vec<String> {
-    let many =
-        list(item.get("authors")).iter().filter_map(|author| words(author, "name")).collect::<Vec<_>>();
+fn authors(item: &Node) -> Vec<String> {
+    let many: Vec<String> =
+        list(item.at("authors")).iter().filter_map(|author| author.at("name").text()).collect();
     match many.is_empty() {
-        true => item.get("author").and_then(|author| words(author, "name")).into_iter().collect(),
+        true => item.at("author").at("name").text().into_iter().collect(),
         false => many,
     }
 }
 
-fn read_file(file: &Value, url: &str) -> Option<File> {
+fn read_file(file: &Node, url: &str, room: &Room) -> Option<File> {
     Some(File {
-        url: address::join(url, &words(file, "url")?),
-        name: words(file, "title"),
-        mime: words(file, "mime_type").unwrap_or_default().to_ascii_lowercase(),
+        url: room.join(url, &file.at("url").text()?)?,
+        name: file.at("title").text(),
+        mime: file.at("mime_type").text().unwrap_or_default().to_ascii_lowercase(),
     })
 }
 
-/// Words under a name; numbers count, as ids are often written so.
-fn words(value: &Value, name: &str) -> Option<String> {
-    let text = match value.get(name)? {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Number(number) => number.to_string(),
-        _ => return None,
-    };
-    (!text.is_empty()).then_some(text)
-}
-
-fn strings(value: Option<&Value>) -> Vec<String> {
-    list(value).iter().filter_map(|text| text.as_str().map(|text| text.trim().to_owned())).collect()
-}
-
-fn list(value: Option<&Value>) -> &[Value] {
-    let all = value.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+fn list(node: &Node) -> &[Node] {
+    let all = node.list().unwrap_or_default();
     &all[..all.len().min(MOST_PARTS)]
 }

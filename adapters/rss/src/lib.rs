@@ -1,7 +1,7 @@
 //! The adapter for feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed.
 //!
-//! `xml` walks through what calls itself XML, `read` and `json` make entries of it, `entry` makes rows of those, `page` reads
-//! documents. A reader of our own and not a library: the maintained one (feed-rs) needs randomness, which a guest
+//! `xml` walks through what calls itself XML, `read` and `json` make entries of it, `place` says where those are, `entry`
+//! makes rows of them, `page` reads documents. A reader of our own and not a library: the maintained one (feed-rs) needs randomness, which a guest
 //! does not have, makes a component of 2.5 MB, and keeps no date that it cannot parse itself.
 
 mod address;
@@ -14,6 +14,7 @@ mod fit;
 mod json;
 mod list;
 mod page;
+mod place;
 mod read;
 mod words;
 mod xml;
@@ -73,6 +74,9 @@ impl Adapter for Rss {
     ) -> Result<DetailStep, Failure> {
         if let Some(reply) = replies.last() {
             return page::from_page(host, &ctx.config, entry, reply).map(DetailStep::Done);
+        }
+        if !entry::has_page(entry) {
+            return Ok(DetailStep::Done(page::from_feed(entry)));
         }
         let has_text = entry.fields.iter().any(|(name, _)| name == "_content0");
         match ctx.config.way() {

@@ -6,10 +6,11 @@ use std::borrow::Cow;
 
 use dibao_adapter::{Ctx, Entry, Failure, Host, Level, Page, Reply, Select};
 
+use crate::address::Room;
 use crate::config::{Config, PaginationKind};
-use crate::feed::Feed;
+use crate::feed::{Feed, SEED, hash};
 use crate::read::NotAFeed;
-use crate::{Session, entry, json, read};
+use crate::{Session, address, entry, json, place, read};
 
 /// How much of an answer is looked at for the beginning of a feed.
 const JUNK: usize = 64 * 1024;
@@ -80,19 +81,30 @@ pub fn read(
         }
         status => return Err(Failure::Refused(format!("{} answered {status}", reply.url))),
     }
-    let feed = parse(host, reply)?;
+    let room = Room::new();
+    let feed = parse(host, reply, &room)?;
     if let Some(why) = &feed.broken {
         let count = feed.items.len();
         host.log(Level::Warn, &format!("{} is broken ({why}): {count} entries before that", reply.url));
     }
     let all = feed.items.len();
-    let mut entries: Vec<Entry> =
-        feed.items.into_iter().filter_map(|item| entry::row(host, ctx, item)).collect();
+    // Not the address of this page: an entry moves to later ones.
+    let home = feed.home.filter(|home| address::is_web(home) && home.len() <= LONGEST_PLACE);
+    let places = place::all(&feed.items, home.as_deref().unwrap_or(&ctx.config.list_url));
+    let mut entries: Vec<Entry> = feed
+        .items
+        .into_iter()
+        .zip(places)
+        .filter_map(|(item, place)| entry::row(host, ctx, &room, place?, item))
+        .collect();
     if entries.is_empty() && all > 0 {
-        return Err(Failure::Shape(format!("none of the {all} entries of {} has an address", reply.url)));
+        return Err(Failure::Shape(format!("none of the {all} entries of {} says anything", reply.url)));
     }
     if entries.len() < all {
-        host.log(Level::Info, &format!("{} of {all} entries have no address", all - entries.len()));
+        host.log(
+            Level::Warn,
+            &format!("{} of {all} entries say nothing or have no usable address", all - entries.len()),
+        );
     }
     only_own_ids(&mut entries);
     let rows = entries.iter().fold(SEED, |rows, entry| hash(rows, &entry.url));
@@ -114,7 +126,7 @@ fn next(ctx: &Ctx<Config, Session>, place: &Place, linked: Option<String>) -> Op
     if let Some(url) = linked {
         let known = ctx.session.pages.contains(&hash(SEED, &url)) || url == ctx.config.list_url;
         let good = !known
-            && crate::address::is_web(&url)
+            && address::is_web(&url)
             && url.len() <= LONGEST_PLACE
             && ctx.session.pages.len() < REMEMBERED;
         return (good && !url.contains(|c: char| c.is_control())).then(|| format!("at {url}"));
@@ -131,10 +143,8 @@ fn next(ctx: &Ctx<Config, Session>, place: &Place, linked: Option<String>) -> Op
 
 /// An id that several entries share tells none of them.
 fn only_own_ids(entries: &mut [Entry]) {
-    let mut ids: Vec<String> = entries.iter().filter_map(|entry| entry.native_id.clone()).collect();
-    ids.sort_unstable();
-    let shared: Vec<String> =
-        ids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone()).collect();
+    let ids = place::twice(entries.iter().filter_map(|entry| entry.native_id.as_deref()));
+    let shared: Vec<String> = ids.into_iter().map(str::to_owned).collect();
     if shared.is_empty() {
         return;
     }
@@ -145,7 +155,7 @@ fn only_own_ids(entries: &mut [Entry]) {
     }
 }
 
-fn parse(host: &impl Host, reply: &Reply) -> Result<Feed, Failure> {
+fn parse(host: &impl Host, reply: &Reply, room: &Room) -> Result<Feed, Failure> {
     let shape = |why: String| {
         let why: String = why.chars().take(300).map(|c| if c.is_control() { ' ' } else { c }).collect();
         Failure::Shape(format!("{} is no feed: {why}", reply.url))
@@ -156,7 +166,7 @@ fn parse(host: &impl Host, reply: &Reply) -> Result<Feed, Failure> {
         return Err(shape("the answer is empty".to_owned()));
     }
     if text.starts_with('{') {
-        return json::read(text, &reply.url).map_err(shape);
+        return json::read(text, &reply.url, room).map_err(shape);
     }
     if starts_with(text, "<!doctype html") || starts_with(text, "<html") {
         return Err(shape(html(host, reply)));
@@ -165,7 +175,7 @@ fn parse(host: &impl Host, reply: &Reply) -> Result<Feed, Failure> {
     if start > 0 {
         host.log(Level::Info, &format!("{start} bytes stand before the feed"));
     }
-    read::read(&text[start..], &reply.url).map_err(|not| match not {
+    read::read(&text[start..], &reply.url, room).map_err(|not| match not {
         NotAFeed::Html => shape(html(host, reply)),
         NotAFeed::Other(root) => shape(format!("<{root}> is neither RSS nor Atom")),
         NotAFeed::Unreadable(why) => shape(why),
@@ -175,7 +185,10 @@ fn parse(host: &impl Host, reply: &Reply) -> Result<Feed, Failure> {
 /// Where the feed begins: some programs print a warning or an empty line first.
 fn beginning(text: &str) -> Option<usize> {
     let head = text[..text.floor_char_boundary(JUNK)].to_ascii_lowercase();
-    ["<?xml", "<rss", "<feed", "<rdf:rdf"].iter().filter_map(|mark| head.find(mark)).min()
+    ["<?xml", "<rss", "<feed", "<rdf:rdf", "<channel", "<entry"]
+        .iter()
+        .filter_map(|mark| head.find(mark))
+        .min()
 }
 
 fn starts_with(text: &str, start: &str) -> bool {
@@ -205,14 +218,7 @@ fn html(host: &impl Host, reply: &Reply) -> String {
     let found = Select::reply(&reply.tag).one(css).run(host).ok();
     let link = found.and_then(|mut rows| rows.iter_mut().next().and_then(|mut row| row.take(0)));
     match link {
-        Some(link) => format!("HTML, which names the feed {}", crate::address::join(&reply.url, &link)),
+        Some(link) => format!("HTML, which names the feed {}", address::join(&reply.url, &link)),
         None => "HTML".to_owned(),
     }
-}
-
-const SEED: u32 = 0x811c_9dc5;
-
-/// FNV-1a: small, and the same everywhere.
-fn hash(seed: u32, text: &str) -> u32 {
-    text.bytes().fold(seed, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

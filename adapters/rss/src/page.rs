@@ -11,16 +11,20 @@ use crate::{entry, fit};
 const USUAL_BODIES: &str = "div.TRS_Editor, .trs_editor_view, #UCAP-CONTENT, .article-content, #zoom, #Zoom, \
     #detailContent, .entry-content, .post-content, .article_con, article";
 
-/// A document of which the feed has the text.
+/// A document of which the feed has the text, or as much of it as there is.
 pub fn from_feed(row: &Entry) -> Article {
-    let content = entry::content(row).map(|html| Body::Html(found(html, "feed:content")));
-    Article { content, ..known(row) }
+    let short = || entry::short(row).map(|html| (html.to_owned(), "feed:summary"));
+    let text = entry::content(row).map(|html| (html, "feed:content")).or_else(short);
+    Article { content: text.map(|(html, origin)| Body::Html(found(html, origin))), ..known(row) }
 }
 
 /// A document from its page.
 pub fn from_page(host: &impl Host, config: &Config, row: &Entry, reply: &Reply) -> Result<Article, Failure> {
     match reply.status {
         0..=399 => {}
+        // What the feed has is less than the page, and more than nothing.
+        404 | 410 if entry::short(row).is_some() => return Ok(from_feed(row)),
+        _ if is_denied(reply) && entry::short(row).is_some() => return Ok(from_feed(row)),
         404 | 410 => return Err(Failure::Gone),
         status => return Err(Failure::Refused(format!("{} answered {status}", reply.url))),
     }
@@ -35,6 +39,11 @@ pub fn from_page(host: &impl Host, config: &Config, row: &Entry, reply: &Reply) 
         article.attachments.extend(attachments(host, css, reply)?);
     }
     Ok(article)
+}
+
+/// Whether the host's own rules forbid the page: nothing was asked, and nothing will be.
+fn is_denied(reply: &Reply) -> bool {
+    reply.headers.iter().any(|(name, _)| name == "dibao-denied")
 }
 
 /// What the feed says.

@@ -5,8 +5,9 @@ use dibao_adapter::{Host, HtmlPage};
 use crate::entities;
 use crate::feed::{Kind, Markup};
 
-/// Elements that people write into titles and descriptions of RSS, which does not say whether it holds HTML.
-const TAGS: [&str; 43] = [
+/// Elements that people write into titles and descriptions of RSS, which does not say whether it holds HTML. One alone
+/// is enough: nobody means the word.
+const USUAL: [&str; 43] = [
     "a",
     "b",
     "blockquote",
@@ -51,6 +52,105 @@ const TAGS: [&str; 43] = [
     "u",
     "ul",
 ];
+/// The other elements of HTML, those of old times too. Somebody may write about `<video>`, so it takes an attribute or an
+/// end tag to make one of them HTML.
+const RARE: [&str; 91] = [
+    "abbr",
+    "acronym",
+    "address",
+    "applet",
+    "area",
+    "article",
+    "aside",
+    "audio",
+    "base",
+    "bdi",
+    "bdo",
+    "big",
+    "body",
+    "button",
+    "canvas",
+    "caption",
+    "cite",
+    "col",
+    "colgroup",
+    "data",
+    "datalist",
+    "del",
+    "details",
+    "dfn",
+    "dialog",
+    "dir",
+    "fieldset",
+    "figcaption",
+    "footer",
+    "form",
+    "frame",
+    "frameset",
+    "head",
+    "header",
+    "hgroup",
+    "html",
+    "input",
+    "ins",
+    "kbd",
+    "label",
+    "legend",
+    "link",
+    "main",
+    "map",
+    "mark",
+    "marquee",
+    "menu",
+    "meta",
+    "meter",
+    "nav",
+    "nobr",
+    "noscript",
+    "optgroup",
+    "option",
+    "output",
+    "param",
+    "picture",
+    "progress",
+    "q",
+    "rp",
+    "rt",
+    "ruby",
+    "s",
+    "samp",
+    "select",
+    "source",
+    "summary",
+    "svg",
+    "tbody",
+    "template",
+    "textarea",
+    "tfoot",
+    "th",
+    "thead",
+    "time",
+    "title",
+    "track",
+    "tt",
+    "var",
+    "video",
+    "wbr",
+    "math",
+    "noframes",
+    "search",
+    "blink",
+    "basefont",
+    "bgsound",
+    "noembed",
+    "xmp",
+    "slot",
+    "listing",
+];
+/// Bytes that are looked at for tags: what has none there has none.
+const LOOK_FOR_TAGS: usize = 128 * 1024;
+/// Bytes of a tag in which an attribute is looked for.
+const TAG: usize = 200;
 /// How an excerpt ends.
 const CUT_ENDS: [&str; 12] = [
     "…",
@@ -101,12 +201,21 @@ pub fn html(markup: Markup) -> String {
 
 /// Whether words that may be HTML are: a known tag, or a named reference.
 pub fn is_html(text: &str) -> bool {
+    let text = &text[..text.floor_char_boundary(LOOK_FOR_TAGS)];
     let tag = text.match_indices('<').any(|(at, _)| {
-        let rest = text[at + 1..].trim_start_matches('/');
-        let name: String = rest.chars().take(12).take_while(char::is_ascii_alphanumeric).collect();
-        let end = rest[name.len()..].chars().next();
-        TAGS.contains(&name.to_ascii_lowercase().as_str())
-            && end.is_some_and(|c| c == '>' || c == '/' || c.is_whitespace())
+        let (ends, rest) = match text[at + 1..].strip_prefix('/') {
+            Some(rest) => (true, rest),
+            None => (false, &text[at + 1..]),
+        };
+        let length = rest.bytes().take(12).take_while(u8::is_ascii_alphanumeric).count();
+        let (name, behind) = rest.split_at(length);
+        let is = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let attribute = || {
+            let tag = &behind[..behind.floor_char_boundary(TAG)];
+            tag.split(['<', '>']).next().is_some_and(|tag| tag.contains('='))
+        };
+        behind.starts_with(|c: char| c == '>' || c == '/' || c.is_whitespace())
+            && (is(&USUAL) || is(&RARE) && (ends || attribute()))
     });
     tag || text.match_indices('&').any(|(at, _)| {
         let rest = &text[at + 1..];
@@ -158,10 +267,31 @@ mod tests {
 
     #[test]
     fn html_is_told_from_words_that_look_like_it() {
-        for text in ["<p>a</p>", "a<br/>b", "<A HREF='x'>y</A>", "a&nbsp;b", "<img\nsrc=x>"] {
+        for text in [
+            "<p>a</p>",
+            "a<br/>b",
+            "<A HREF='x'>y</A>",
+            "a&nbsp;b",
+            "<img\nsrc=x>",
+            "<details>全文</details>",
+            "<video src=x>",
+            "<Article>文</ARTICLE>",
+            "<th>a</th>",
+        ] {
             assert!(is_html(text), "{text}");
         }
-        for text in ["a < b", "Vec<String>", "AT&T; 2", "《通知》", "<通知>", "a & b"] {
+        for text in [
+            "a < b",
+            "Vec<String>",
+            "AT&T; 2",
+            "《通知》",
+            "<通知>",
+            "‹通知>",
+            "a & b",
+            "the <video> element",
+            "<T, U>",
+            "a <string> b</string>",
+        ] {
             assert!(!is_html(text), "{text}");
         }
     }

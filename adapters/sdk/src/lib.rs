@@ -81,6 +81,7 @@ mod allocator;
 #[doc(hidden)]
 pub mod bindings;
 mod host;
+pub mod json;
 mod make;
 mod select;
 #[doc(hidden)]

@@ -1,18 +1,14 @@
 //! Lists that are JSON (Xinhua's `ds_<id>.json`): dotted paths instead of selectors.
 
+use dibao_adapter::json::{self, Node};
 use dibao_adapter::{Entry, Failure, Host, HtmlPage, Level, Reply};
-use serde_json::Value;
 
 use crate::config::ListJson;
 use crate::{fit, native_id};
 
 /// Reads the rows.
 pub fn read(host: &impl Host, list: &ListJson, reply: &Reply) -> Result<Vec<Entry>, Failure> {
-    let content_type =
-        reply.headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.as_str());
-    let text = host.decode(&reply.body, content_type);
-    let document: Value = serde_json::from_str(text.trim_start_matches('\u{feff}').trim())
-        .map_err(|error| Failure::Shape(format!("{} is not JSON: {error}", reply.url)))?;
+    let document = json::read(host, reply)?;
     let rows = rows(&document, &list.rows).ok_or_else(|| {
         Failure::Shape(format!("list_json.rows `{}` is no array in {}", list.rows, reply.url))
     })?;
@@ -39,14 +35,11 @@ pub fn read(host: &impl Host, list: &ListJson, reply: &Reply) -> Result<Vec<Entr
 }
 
 /// The array at `path`; some sites leave out the object around it.
-fn rows<'a>(document: &'a Value, path: &str) -> Option<&'a Vec<Value>> {
-    match document {
-        Value::Array(rows) => Some(rows),
-        _ => at(document, path)?.as_array(),
-    }
+fn rows<'a>(document: &'a Node, path: &str) -> Option<&'a [Node]> {
+    document.list().or_else(|| at(document, path).list())
 }
 
-fn entry(host: &impl Host, list: &ListJson, row: &Value) -> Option<Entry> {
+fn entry(host: &impl Host, list: &ListJson, row: &Node) -> Option<Entry> {
     let url = words(row, &list.url).filter(|url| fit::is_link(url))?;
     let fields = list
         .fields
@@ -67,22 +60,15 @@ fn entry(host: &impl Host, list: &ListJson, row: &Value) -> Option<Entry> {
 }
 
 /// The first of the paths, separated by commas, that leads to words.
-fn words(row: &Value, paths: &str) -> Option<String> {
-    paths.split(',').find_map(|path| {
-        let text = match at(row, path.trim())? {
-            Value::String(text) => text.trim().to_owned(),
-            Value::Number(number) => number.to_string(),
-            _ => return None,
-        };
-        (!text.is_empty()).then_some(text)
-    })
+fn words(row: &Node, paths: &str) -> Option<String> {
+    paths.split(',').find_map(|path| at(row, path.trim()).text())
 }
 
 /// Names and numbers separated by dots: `result.list.0.url`.
-fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    path.split('.').filter(|name| !name.is_empty()).try_fold(value, |value, name| match value {
-        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-        _ => value.get(name),
+fn at<'a>(node: &'a Node, path: &str) -> &'a Node {
+    path.split('.').filter(|name| !name.is_empty()).fold(node, |node, name| match node.list() {
+        Some(items) => name.parse().ok().and_then(|at: usize| items.get(at)).unwrap_or(&Node::Nothing),
+        None => node.at(name),
     })
 }
 
