@@ -112,7 +112,7 @@ fn date_at(mut reader: Reader<'_>, zone: Zone) -> Option<Published> {
     if let Some((time, precision)) = compact_time {
         return Some(local(date, time, precision, zone.zone));
     }
-    let Some((time, precision)) = time(&mut reader) else {
+    let Some((time, precision)) = basic_time(&mut reader).or_else(|| time(&mut reader)) else {
         return Some(local(date, NaiveTime::MIN, Precision::Day, zone.zone));
     };
     match offset(&mut reader) {
@@ -196,6 +196,27 @@ fn spaced(reader: &mut Reader<'_>, year: i32) -> Option<(NaiveDate, Option<Clock
     reader.spaces();
     let date = NaiveDate::from_ymd_opt(year, month, reader.number(2)?)?;
     Some((date, Some(time(reader)?)))
+}
+
+/// `T093015` behind `20260410`: the basic form of ISO 8601.
+fn basic_time(reader: &mut Reader<'_>) -> Option<Clock> {
+    let behind_digit = reader.at.checked_sub(1).is_some_and(|at| reader.text[at].is_ascii_digit());
+    let before = reader.at;
+    let digits = match reader.one_of("Tt") {
+        Some(_) if behind_digit => reader.digits(),
+        _ => String::new(),
+    };
+    let part = |from: usize, to: usize| digits.get(from..to).and_then(|part| part.parse::<u32>().ok());
+    let clock = || match digits.len() {
+        4 => Some((NaiveTime::from_hms_opt(part(0, 2)?, part(2, 4)?, 0)?, Precision::Minute)),
+        6 => Some((NaiveTime::from_hms_opt(part(0, 2)?, part(2, 4)?, part(4, 6)?)?, Precision::Second)),
+        _ => None,
+    };
+    let clock = clock();
+    if clock.is_none() {
+        reader.at = before;
+    }
+    clock
 }
 
 /// A time right behind a date; on failure the date stands alone.

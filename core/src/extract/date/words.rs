@@ -5,7 +5,7 @@
 use chrono::{Duration, NaiveDate, NaiveTime};
 use chrono_tz::Tz;
 
-use super::{Reader, local, published, time};
+use super::{Reader, local, offset, published, time};
 use crate::clock::Timestamp;
 use crate::model::{Precision, Published};
 
@@ -169,9 +169,15 @@ fn finish(mut reader: Reader<'_>, year: u32, month: u32, day: u32, zone: Tz) -> 
     reader.one_of(",");
     reader.spaces();
     let _ = reader.word("at ");
-    Some(match time(&mut reader) {
-        Some((clock, precision)) => local(date, clock, precision, zone),
-        None => local(date, NaiveTime::MIN, Precision::Day, zone),
+    let Some((clock, precision)) = time(&mut reader) else {
+        return Some(local(date, NaiveTime::MIN, Precision::Day, zone));
+    };
+    Some(match offset(&mut reader) {
+        Some(minutes) => {
+            let at = date.and_time(clock).checked_sub_signed(Duration::minutes(minutes))?.and_utc();
+            published(at, zone, precision)
+        }
+        None => local(date, clock, precision, zone),
     })
 }
 
