@@ -65,6 +65,13 @@ impl StepError {
         }
     }
 
+    /// Whether our own rules forbade the request: a grant, a path, robots.txt.
+    pub fn is_denied(&self) -> bool {
+        use FetchErrorKind::{ForbiddenAddress, NotGranted, NotPublic, Robots};
+        let Some(Error::Fetch(error)) = &self.cause else { return false };
+        matches!(error.kind(), NotGranted(_) | NotPublic(_) | ForbiddenAddress { .. } | Robots { .. })
+    }
+
     /// Whether a later run tries again. A site that turns us away today (403, 429) may have had too much of
     /// us; our own rules will say the same tomorrow.
     pub fn may_heal(&self) -> bool {
@@ -134,7 +141,14 @@ where
                     asked += requests.len();
                     // Only the first request of a step can be about the page that is known.
                     let known = known.take().filter(|_| asked == 1);
-                    let answers = fetch_all(ctx, requests, call.purpose(), known.as_ref(), log).await?;
+                    let page = requests.last().map(|(request, url)| (request.tag.clone(), url.to_string()));
+                    let answers = fetch_all(ctx, requests, call.purpose(), known.as_ref(), log).await;
+                    let answers = match (answers, page) {
+                        (Err(error), Some((tag, url))) if error.is_denied() => {
+                            return without(ctx, call, denied(tag, url, &error), finish).await.ok_or(error);
+                        }
+                        (answers, _) => answers?,
+                    };
                     let Some((answered, version)) = answers else { return Ok(Driven::Unchanged) };
                     validators = version;
                     replies = Arc::new(answered);
@@ -159,6 +173,49 @@ where
         }
         let message = format!("the adapter was not done after {MAX_TURNS} turns");
         return Err(StepError::new(ErrorClass::Adapter, message));
+    }
+}
+
+/// What the adapter makes of a document whose page our own rules forbid: a feed may have its text. None when it makes nothing
+/// of its own; then the rule is what there is to say.
+async fn without<T, F>(
+    ctx: &CrawlContext,
+    call: OwnedCall,
+    reply: contract::Reply,
+    finish: F,
+) -> Option<Driven<T>>
+where
+    T: Send + 'static,
+    F: Fn(Step, &Pages) -> T + Clone + Send + 'static,
+{
+    if !matches!(call, OwnedCall::Detail { .. }) {
+        return None;
+    }
+    let finish = move |step: Step, pages: &Pages| match &step {
+        // A place in a page that was never fetched is no text.
+        Step::Article(found) if matches!(found.content, Some(contract::Body::Html(_))) => {
+            Some(finish(step, pages))
+        }
+        _ => None,
+    };
+    match one_turn(ctx, call, Arc::new(vec![reply]), finish).await {
+        Ok(Outcome::Done(Some(value), session)) => {
+            ctx.keep_session(session);
+            Some(Driven::Done(value, None))
+        }
+        _ => None,
+    }
+}
+
+/// The reply to a request that was not sent.
+fn denied(tag: String, url: String, why: &StepError) -> contract::Reply {
+    let why: String = why.message.chars().take(300).filter(|c| !c.is_control()).collect();
+    contract::Reply {
+        tag,
+        status: 403,
+        url,
+        headers: vec![("dibao-denied".to_owned(), why)],
+        body: Vec::new(),
     }
 }
 
@@ -192,7 +249,15 @@ where
             Ok(turn) => {
                 gate.tally().turned(&name, turn.cost.as_ref());
                 for line in &turn.log {
-                    tracing::debug!(target: "dibao::guest", guest = %guest.target, level = ?line.level, "{}", line.message);
+                    let (who, words) = (&guest.target, &line.message);
+                    match line.level {
+                        contract::Level::Debug | contract::Level::Info => {
+                            tracing::debug!(target: "dibao::guest", guest = %who, level = ?line.level, "{words}");
+                        }
+                        contract::Level::Warn | contract::Level::Error => {
+                            tracing::warn!(target: "dibao::guest", guest = %who, "{words}");
+                        }
+                    }
                 }
                 match turn.step {
                     Step::Fetch(requests) => {

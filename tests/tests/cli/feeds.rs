@@ -1,6 +1,7 @@
 //! `dibao opml`: the list of a feed reader is crawled as it is, and comes out as it went in.
 
-use crate::stage::Stage;
+use crate::plain::Plain;
+use crate::stage::{Stage, finish};
 
 const LIST: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <opml version="2.0"><head><title>我的订阅</title></head><body>
@@ -54,4 +55,50 @@ async fn a_file_that_is_no_list_is_refused_with_its_place() {
     stage.write("deep.opml", format!("<opml><body>{}", "<outline text='a'>".repeat(100_000)));
     stage.dibao("opml import deep.opml").await.exits(2).says(&["deep"]);
     stage.dibao("opml import missing.opml").await.exits(3).says(&["missing.opml"]);
+}
+
+const MIXED: &str = r#"<?xml version="1.0"?><rss version="2.0"><channel><title>汇总</title><link>http://www.plain.gov.cn/</link>
+<item><title>在别处</title><link>http://elsewhere.example.cn/1.html</link><description>在别处的一条的摘要</description></item>
+<item><title>已经删除</title><link>http://www.plain.gov.cn/gone.html</link><description>已经删除的一条的摘要</description></item>
+<item><title>只有题目</title><link>http://elsewhere.example.cn/2.html</link></item>
+<item><description>没有链接的一条短讯</description></item>
+<item><title>没有链接</title><guid isPermaLink="false">urn:4</guid></item>
+</channel></rss>"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn entries_whose_page_is_gone_forbidden_or_nowhere_are_stored_with_what_the_feed_has() {
+    let stage = Stage::new().await;
+    let plain = Plain::serve([("/feed.xml".to_owned(), "text/xml", MIXED.as_bytes().to_vec())]);
+    stage.write(
+        "mixed.yaml",
+        "{site_id: mixed, site_name: 汇总, base_url: 'http://www.plain.gov.cn', adapter: rss, interval_sec: 0, columns: [{column_id: all, list_url: /feed.xml}]}",
+    );
+    let crawl = async |more: &str| {
+        let mut command = stage.bare(&format!("crawl mixed.yaml {more}"));
+        command.args(["--resolve", &format!("www.plain.gov.cn={}", plain.addr())]);
+        finish(command).await
+    };
+    // What has only a title says why there is no more.
+    let run = crawl("").await;
+    let errors = run.stderr.clone();
+    assert!(errors.contains("may not reach http://elsewhere.example.cn"), "{errors}");
+    let rows = finish(stage.bare("export")).await.exits(0).rows();
+    let mut found: Vec<(&str, &str)> = rows
+        .iter()
+        .map(|row| (row["title"].as_str().unwrap(), row["content_text"].as_str().unwrap()))
+        .collect();
+    found.sort_unstable();
+    assert_eq!(
+        found,
+        [
+            ("在别处", "在别处的一条的摘要"),
+            ("已经删除", "已经删除的一条的摘要"),
+            ("没有链接", ""),
+            ("没有链接的一条短讯", "没有链接的一条短讯"),
+        ]
+    );
+    let asked: Vec<String> = plain.came().into_iter().filter(|path| path.contains("feed-entry")).collect();
+    assert!(asked.is_empty(), "{asked:?}");
+    crawl("").await;
+    assert_eq!(finish(stage.bare("export")).await.exits(0).rows().len(), 4, "nothing is new");
 }

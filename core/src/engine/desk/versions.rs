@@ -35,6 +35,10 @@ impl Desk {
         let entry = self.entry("article.fetch", id.to_string(), json!(null));
         let done = async {
             let (article, _) = self.article(id).await?;
+            if article.metadata.get("has_page").is_some_and(|has| has == "false") {
+                let fix = "it came with its list; crawl its target again";
+                return Err(Refusal::invalid("id", "the article has no page of its own", fix).into());
+            }
             let page = self.page_now(&article.target, &article.url).await?;
             let versions = self.store().page_versions(id).await?;
             let files = &self.engine.inner.files;
