@@ -13,6 +13,8 @@ use super::opml::OpmlFeed;
 use super::parse::parse_site;
 use crate::model::{FEEDS, Site, Target};
 
+/// The setting that keeps the page a feed is of.
+const HOME: &str = "html_url";
 /// Longest part of a name that is taken from an address; a suffix follows where two are alike.
 const LONGEST_STEM: usize = 48;
 
@@ -80,11 +82,16 @@ pub fn feeds_of_targets(known: &[(Site, Target)]) -> Vec<OpmlFeed> {
         Some(OpmlFeed {
             title: target.name.clone(),
             feed_url: Url::parse(&target.entry_url).ok()?,
-            html_url: Url::parse(&site.base_url).ok(),
+            html_url: home(target).or_else(|| Url::parse(&site.base_url).ok()),
             folders: folders.chain(more).filter(|folder| !folder.trim().is_empty()).collect(),
         })
     };
     known.iter().filter(|(site, _)| site.adapter == FEEDS).filter_map(feed).collect()
+}
+
+/// The page that a feed is of, as its list said.
+fn home(target: &Target) -> Option<Url> {
+    Url::parse(target.config.get(HOME)?.as_str()?).ok()
 }
 
 fn column(id: String, feed: &OpmlFeed) -> Column {
@@ -95,6 +102,7 @@ fn column(id: String, feed: &OpmlFeed) -> Column {
         category: folders.next(),
         subcategory: Some(folders.collect::<Vec<_>>().join("/")).filter(|path| !path.is_empty()),
         list_url: Some(feed.feed_url.to_string()),
+        params: feed.html_url.iter().map(|url| (HOME.to_owned(), url.as_str().into())).collect(),
         enabled: true,
         ..Column::default()
     }
