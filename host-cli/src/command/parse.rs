@@ -1,6 +1,8 @@
-//! `dibao parse URL|FILE|-`: what a page gives, and why.
+//! `dibao parse URL|FILE|-`: what a page gives, and why; with `--adapter`, what an adapter makes of it.
 //!
 //! An address goes through the gate like any other request; a file and standard input touch no network.
+
+mod adapter;
 
 use std::io::Write;
 
@@ -31,6 +33,13 @@ pub struct ParseArgs {
     /// Address of a page that is read from a file: links are relative to it
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+
+    /// Content type of a page that is read from a file
+    #[arg(long, value_name = "TYPE")]
+    content_type: Option<String>,
+
+    #[command(flatten)]
+    with: adapter::AdapterArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -77,10 +86,19 @@ pub async fn run(open: &OpenArgs, args: ParseArgs) -> anyhow::Result<Exit> {
                 }
             }
         }
-        None => (read_file(&args.page)?, args.url.clone().unwrap_or_default(), None),
+        None => (read_file(&args.page)?, args.url.clone().unwrap_or_default(), args.content_type.clone()),
     };
     if !url.is_empty() && web_address(&url).is_none() {
         return Err(Usage(format!("{url:?} is no web address; write --url https://…")).into());
+    }
+    let as_it_is = args.format == Format::Json && !args.explain;
+    if let Some(name) = &args.with.adapter {
+        let page = adapter::Page { bytes, url, content_type };
+        return adapter::run(open, &args.with, name, page);
+    }
+    if as_it_is && adapter::is_feed(&bytes) {
+        note("a feed: its entries are printed, as the adapter rss reads them");
+        return adapter::run(open, &args.with, "rss", adapter::Page { bytes, url, content_type });
     }
     let options = Options { content_type, formats: args.format != Format::Json, ..Options::at(now()) };
     let article = extract::page(&bytes, &url, &options);

@@ -138,3 +138,47 @@ async fn what_is_no_page_is_said_and_nothing_is_written() {
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
     }
 }
+
+const FEED: &str = "<?xml version='1.0'?><!-- of a reader --><rss version='2.0'><channel>\
+    <item><title>甲</title><link>/1.html</link><pubDate>Fri, 10 Apr 2026 09:38:30 +0800</pubDate></item>\
+    <item><description>没有链接</description></item></channel></rss>";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_at_hand_is_read_by_an_adapter_without_a_network() {
+    let stage = Stage::new().await;
+    let adapters = crate::stage::adapters().display().to_string();
+    stage.write("feed.xml", FEED);
+    let parse = async |line: &str| {
+        let mut command = stage.bare(&format!("parse {line}"));
+        command.args(["--adapters", &adapters]);
+        finish(command).await
+    };
+    let url = "--url https://a.cn/rss/feed.xml";
+    let named = parse(&format!("feed.xml --adapter rss {url}")).await.exits(0);
+    let rows = named.rows();
+    assert_eq!(
+        (&rows[0]["url"], &rows[0]["published"]),
+        (&json!("https://a.cn/1.html"), &json!("2026-04-10T09:38:30+08:00"))
+    );
+    assert_eq!((rows.len(), &rows[1]["title"]), (2, &json!("没有链接")));
+    // A feed is known by its root, and said to be one.
+    let known = parse(&format!("feed.xml {url}")).await.exits(0).says(&["a feed"]);
+    assert_eq!(known.rows(), rows);
+    // In the encoding that its answer had, from standard input.
+    let (gb, _, _) = encoding_rs::GBK.encode(FEED);
+    let line =
+        format!("parse - --adapter rss {url} --content-type text/xml;charset=gbk --adapters {adapters}");
+    assert_eq!(piped(&stage, &line, &gb).await.exits(0).rows(), rows);
+
+    stage.write("page.html", PAGE);
+    parse("page.html --adapter rss").await.exits(8).says(&["shape", "HTML"]);
+    parse("page.html --adapter nobody").await.exits(7).says(&["nobody"]);
+    parse("page.html --adapter rss --settings {\"detail\":1}").await.exits(2).says(&["detail"]);
+    parse("page.html --adapter rss --settings [").await.exits(2).says(&["--settings"]);
+    stage.write("list.html", "<ul><li><a href=/2.html>乙</a><span>2026-04-10</span></li></ul>");
+    let settings = "{\"list_selector\":{\"row\":\"li\"}}";
+    let list = parse(&format!("list.html --adapter yaml-css --settings {settings} {url}")).await.exits(0);
+    assert_eq!((list.rows().len(), &list.rows()[0]["title"]), (1, &json!("乙")));
+    let document = parse(&format!("page.html --adapter rss --document {url}")).await.exits(0);
+    assert!(document.stdout.contains("article"), "{}", document.stdout);
+}

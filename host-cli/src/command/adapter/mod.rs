@@ -1,6 +1,6 @@
 //! `dibao adapter`: ls, check, pin here; new, build, test, run and record, for authors, in files of their own.
 
-mod author;
+pub mod author;
 mod build;
 mod record;
 mod run;
@@ -97,7 +97,7 @@ fn pin(dir: &Path, file: &Path, hosts: Vec<String>) -> anyhow::Result<RegistryEn
     // A bare name may mean a file of the directory.
     let file = if file.exists() || !inside.exists() { file } else { &inside };
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    AdapterHost::new(HostOptions::default())?.load(&bytes, &file.display().to_string())?;
+    AdapterHost::new(kept())?.load(&bytes, &file.display().to_string())?;
     std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let registry = Registry::open(dir)?;
     if !same_file(file, &inside) {
@@ -112,6 +112,11 @@ fn pin(dir: &Path, file: &Path, hosts: Vec<String>) -> anyhow::Result<RegistryEn
     Ok(registry.pin(&inside, (!hosts.is_empty()).then_some(hosts))?)
 }
 
+/// Compiled code is kept between commands: an interpreter takes a minute without optimisation.
+fn kept() -> HostOptions {
+    HostOptions { cache_dir: Some(author::compiled()), ..HostOptions::default() }
+}
+
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
@@ -120,7 +125,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
 fn check(file: PathBuf) -> anyhow::Result<()> {
     let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let origin = file.display().to_string();
-    let host = AdapterHost::new(HostOptions::default())?;
+    let host = AdapterHost::new(kept())?;
     let inspection = host.inspect_as(&bytes, &origin)?;
     let began = Instant::now();
     let adapter = host.load(&bytes, &origin)?;
