@@ -24,11 +24,12 @@ const ORDER: [u32; 7] = [1, 2, 3, 4, 5, 6, 0];
 
 pub(super) fn describe(cron: &CronExpr) -> String {
     let is_all_year = Shape::of(cron.month, 1, 12) == Shape::All;
+    let date = date(cron);
+    let months = (!is_all_year && date.is_none()).then(|| months(cron));
     let days = match (cron.any_day_of_month(), cron.any_weekday()) {
-        (true, true) => None,
-        (false, true) | (true, false) if cron.is_every_day() => None,
-        (false, true) => Some(day_of_month(cron)),
-        (true, false) => Some(day_of_week(cron)),
+        _ if cron.is_every_day() => None,
+        (false, true) => date.or_else(|| Some(day_of_month(cron))),
+        (true, _) => Some(day_of_week(cron)),
         (false, false) => Some(format!("{} or {}", day_of_month(cron), day_of_week(cron))),
     };
     // What goes from 22 to 2 would end in the month after the last.
@@ -41,8 +42,23 @@ pub(super) fn describe(cron: &CronExpr) -> String {
     if time.ends_with("the next day") {
         time.push(',');
     }
-    let months = (!is_all_year).then(|| months(cron));
     [Some(time), days, months].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// `on February 29`: days of one month that are plain numbers, and nothing else.
+fn date(cron: &CronExpr) -> Option<String> {
+    if cron.is_every_day() || cron.any_day_of_month() || !cron.any_weekday() {
+        return None;
+    }
+    let month = Shape::of(cron.month, 1, 12).single()?;
+    let has_more = cron.from_end | cron.nearest | cron.nearest_from_end != 0 || cron.last_working;
+    match Shape::of(cron.day, 1, 31) {
+        Shape::Spans(days) if !has_more => {
+            let days = and(named(&days, |n| n.to_string()));
+            Some(format!("on {} {days}", MONTHS[month as usize]))
+        }
+        _ => None,
+    }
 }
 
 fn months(cron: &CronExpr) -> String {
@@ -85,6 +101,15 @@ fn day_of_month(cron: &CronExpr) -> String {
             1 => "on the day before the last day of the month".to_owned(),
             back => format!("{back} days before the last day of the month"),
         });
+    }
+    for back in (1..31).rev().filter(|back| cron.nearest_from_end >> back & 1 == 1) {
+        let day = match back {
+            1 => "the day".to_owned(),
+            back => format!("{back} days"),
+        };
+        parts.push(format!(
+            "on the weekday (Monday to Friday) nearest {day} before the last day of the month"
+        ));
     }
     if cron.last_working {
         parts.push("on the last weekday (Monday to Friday) of the month".to_owned());
@@ -182,6 +207,15 @@ fn hours_and_minutes(times: &Times) -> String {
             }
         }
         Times::EachHour(minutes) => of_each_hour(minutes),
+        Times::OfHours { hours, minutes } => {
+            let hours = and(hours.iter().map(u32::to_string).collect());
+            match minutes {
+                Shape::All => format!("every minute of hours {hours}"),
+                Shape::Every(step) => format!("every {step} minutes of hours {hours}"),
+                Shape::Steps { .. } => format!("{} of hours {hours}", steps(minutes)),
+                Shape::Spans(spans) => format!("at {} of hours {hours}", minutes_named(spans)),
+            }
+        }
         Times::FirstOf { step, span: hours, minutes } => {
             let hours = hours.map(|hours| format!(" {}", span(hours, (0, 59)))).unwrap_or_default();
             let of = format!("the first of every {step} hours{hours}");

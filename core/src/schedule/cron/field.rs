@@ -8,7 +8,9 @@ pub(super) struct Field {
     pub set: u64,
     /// Some item begins with `*`.
     pub star: bool,
-    /// The field is `*`, `?` or `*/1` and nothing else.
+    /// Some item is a range or has a step.
+    pub ranged: bool,
+    /// Some item is `*`, `?` or `*/1`.
     pub any: bool,
     /// Some item has a step: it is then said as one.
     pub stepped: bool,
@@ -148,8 +150,7 @@ impl Reading {
         let (low, high) = self.bounds();
         // In a week `*` has seven days, not eight.
         let last = if high == 7 { 6 } else { high };
-        let star = range == "*"
-            || (range == "?" && matches!(self.name, FieldName::DayOfMonth | FieldName::DayOfWeek));
+        let star = matches!(range, "*" | "?");
         let (start, end) = if star {
             (low, last)
         } else if let Some((start, end)) = range.split_once('-') {
@@ -173,7 +174,8 @@ impl Reading {
             let within = if number > high { low + (number - low) % count } else { number };
             set |= 1 << self.standard(within);
         }
+        let ranged = step.is_some() || range.contains('-');
         let step = step.unwrap_or(1);
-        Ok(Field { set, star, any: star && step == 1, stepped: step > 1 })
+        Ok(Field { set, star, ranged, any: star && step == 1, stepped: step > 1 })
     }
 }

@@ -5,15 +5,29 @@
 //! The crates of this kind (`cron`, `croner`) disagree with these users on the grammar, on the days and on changes of the
 //! clock, so that only a search would be left of them; on bit sets that search is a page of code and under a microsecond.
 //!
+//! # What is read
+//! | written | in | means |
+//! |---|---|---|
+//! | `*`, or `?` alone | any field | all there are |
+//! | `5`, `JAN`, `MON` | any field | this one; 0 and 7 are Sunday |
+//! | `8-18`, `22-2`, `FRI-MON` | any field | from one to the other, also around the end |
+//! | `*/15`, `5/15`, `8-18/2` | any field | every so many |
+//! | `1,15,L` | any field | each of these |
+//! | `L`, `L-2`, `10-L` | day of month | the last day, two days before it, from the 10th on |
+//! | `15W`, `LW`, `L-2W` | day of month | the working day (Monday to Friday) of the month nearest that day |
+//! | `5#2`, `5#L`, `5L`, `1-5#1` | day of week | the second Friday, the last one; each of these days |
+//! | `@yearly` `@annually` `@monthly` `@weekly` `@daily` `@midnight` `@hourly` `@every_minute` | the whole | `@every_second` where seconds are allowed |
+//!
 //! # Two day fields
-//! A day field counts as any when it is `*`, `?` or `*/1`, and then the other one decides. When both say something, either of
+//! A day field counts as any when it is `*`, `?` or `*/1`, or has one of them in its list, and then the other one decides. When both say something, either of
 //! them makes a day due, as POSIX has it, also where one is `*/2`: that some crons take both together as soon as
 //! one *begins* with `*` is known as a bug of theirs, and the schedules that are taken over come from implementations without it.
 //!
 //! # Changes of the clock
 //! A *fixed* job names its minutes and hours; an *interval* job has a `*` (or `*/n`) in one of them. Where the clock jumps
 //! ahead, a fixed job that fell into the gap runs once, at its end, and an interval job skips it. Where the
-//! clock goes back, a fixed job runs once, the first time, and an interval job runs both times.
+//! clock goes back, a fixed job runs once, the first time, and an interval job runs both times; so does one whose
+//! minutes or hours are a range or have steps (`0 8-18`, `0/30 1`), because it goes on at its pace.
 
 mod en;
 mod field;
@@ -53,6 +67,8 @@ pub struct CronExpr {
     from_end: u32,
     /// `nW`: the working day nearest to each of these.
     nearest: u32,
+    /// `L-nW`: the same, bit `n` is n days before the last.
+    nearest_from_end: u32,
     /// `LW`.
     last_working: bool,
     /// `n#k`: bit `n` of the k-th entry.
@@ -127,7 +143,7 @@ pub struct CronError {
 }
 
 impl CronExpr {
-    /// Five fields, or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight`, `@hourly`.
+    /// Five fields, or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight`, `@hourly`, `@every_minute`.
     pub fn parse(text: &str) -> Result<CronExpr, CronError> {
         CronExpr::parse_as(text, Dialect::default())
     }
@@ -155,19 +171,37 @@ impl CronExpr {
         &self.text
     }
 
-    /// Whether minutes or hours are written with `*`: see the module's words on changes of the clock.
-    fn is_interval(&self) -> bool {
-        self.minute.star || self.hour.star || (self.with_seconds && self.second.star)
+    /// Whether it is not made up for in a gap: see the module's words on changes of the clock.
+    fn skips_gaps(&self) -> bool {
+        self.times().any(|field| field.star)
+    }
+
+    /// Whether both of two equal hours count.
+    fn runs_twice(&self) -> bool {
+        self.times().any(|field| field.star || field.ranged)
+    }
+
+    fn times(&self) -> impl Iterator<Item = Field> {
+        [self.second, self.minute, self.hour].into_iter()
     }
 
     fn any_day_of_month(&self) -> bool {
-        self.day.is_any() && self.from_end == 0 && self.nearest == 0 && !self.last_working
+        self.day.is_any()
+            && self.from_end == 0
+            && self.nearest == 0
+            && self.nearest_from_end == 0
+            && !self.last_working
     }
 
-    /// One of the day fields is any and the other names all there are.
+    /// Both day fields are any, or one that counts names all there are.
     fn is_every_day(&self) -> bool {
-        (self.any_weekday() && self.day.numbers().len() == 31)
-            || (self.any_day_of_month() && self.weekday.numbers().len() == 7)
+        let all = (self.day.numbers().len() == 31, self.weekday.numbers().len() == 7);
+        match (self.any_day_of_month(), self.any_weekday()) {
+            (true, true) => true,
+            (false, true) => all.0,
+            (true, false) => all.1,
+            (false, false) => all.0 || all.1,
+        }
     }
 
     fn any_weekday(&self) -> bool {

@@ -19,10 +19,7 @@ impl CronExpr {
         let whole = after.timestamp();
         let after = DateTime::from_timestamp(whole, 0)?;
         let local = zone.from_utc_datetime(&after.naive_utc()).naive_local();
-        let found = match self.is_interval() {
-            true => self.next_of_interval(after, local, zone),
-            false => self.next_of_fixed(after, local, zone),
-        };
+        let found = self.next_in_zone(after, local, zone);
         found.map(|at| at.with_timezone(&zone)).filter(|at| at.year() <= LAST_YEAR)
     }
 
@@ -34,48 +31,30 @@ impl CronExpr {
         }
     }
 
-    /// Once for each time on the calendar: at the end of a gap, and the first time of an overlap.
-    fn next_of_fixed(&self, after: DateTime<Utc>, local: NaiveDateTime, zone: Tz) -> Option<DateTime<Utc>> {
-        let mut from = local;
-        loop {
-            let due = self.next_local(from)?;
-            let at = match zone.from_local_datetime(&due) {
-                LocalResult::Single(at) => at.to_utc(),
-                LocalResult::Ambiguous(first, second) => first.to_utc().min(second.to_utc()),
-                LocalResult::None => end_of_gap(due, zone)?,
-            };
-            if at > after {
-                return Some(at);
-            }
-            from = due;
-        }
-    }
-
-    /// Whenever the clock shows it: never in a gap, twice in an overlap.
-    fn next_of_interval(
-        &self,
-        after: DateTime<Utc>,
-        local: NaiveDateTime,
-        zone: Tz,
-    ) -> Option<DateTime<Utc>> {
-        let again = self.second_time(after, local, zone);
+    /// In a gap at its end or never, in an overlap once or twice: see the module's words on changes of the clock.
+    fn next_in_zone(&self, after: DateTime<Utc>, local: NaiveDateTime, zone: Tz) -> Option<DateTime<Utc>> {
+        let (skips_gaps, runs_twice) = (self.skips_gaps(), self.runs_twice());
+        let again = if runs_twice { self.second_time(after, local, zone) } else { None };
         let mut from = local;
         let ahead = loop {
             let Some(due) = self.next_local(from) else { break None };
             let at = match zone.from_local_datetime(&due) {
-                LocalResult::Single(at) => Some(at.to_utc()),
+                LocalResult::Single(at) => at.to_utc(),
                 LocalResult::Ambiguous(one, two) => {
-                    let (one, two) = (one.to_utc(), two.to_utc());
-                    [one.min(two), one.max(two)].into_iter().find(|at| *at > after)
+                    let (first, second) = (one.to_utc().min(two.to_utc()), one.to_utc().max(two.to_utc()));
+                    if runs_twice && first <= after { second } else { first }
                 }
-                LocalResult::None => None,
-            };
-            match at {
-                Some(at) if at > after => break Some(at),
                 // What falls into a gap is skipped in one step: Samoa once left out a whole day.
-                None => from = last_of_gap(due, zone),
-                Some(_) => from = due,
+                LocalResult::None if skips_gaps => {
+                    from = last_of_gap(due, zone);
+                    continue;
+                }
+                LocalResult::None => end_of_gap(due, zone)?,
+            };
+            if at > after {
+                break Some(at);
             }
+            from = due;
         };
         match (again, ahead) {
             (Some(again), Some(ahead)) => Some(again.min(ahead)),
@@ -174,7 +153,8 @@ impl CronExpr {
         for back in (0..length).filter(|back| self.from_end >> back & 1 == 1) {
             days |= 1 << (length - back);
         }
-        for day in (1..=length).filter(|day| self.nearest >> day & 1 == 1) {
+        let of_end = |day: u32| self.nearest_from_end >> (length - day) & 1 == 1;
+        for day in (1..=length).filter(|day| self.nearest >> day & 1 == 1 || of_end(*day)) {
             // Never out of the month: Saturday the 1st moves to Monday the 3rd.
             days |= 1
                 << match weekday_of(day) {

@@ -20,8 +20,8 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<CronExpr, CronError>
         return Err(whole("has a blank that is no space", "write plain spaces between the fields"));
     }
     let written = match text.trim() {
-        name if name.starts_with('@') => macros(name).ok_or_else(|| {
-            whole("is not a known name", "use @yearly, @monthly, @weekly, @daily or @hourly")
+        name if name.starts_with('@') => macros(name, dialect.seconds).ok_or_else(|| {
+            whole("is not a known name", "use @yearly, @monthly, @weekly, @daily, @hourly or @every_minute")
         })?,
         other => other,
     };
@@ -51,6 +51,7 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<CronExpr, CronError>
         weekday: Field::default(),
         from_end: 0,
         nearest: 0,
+        nearest_from_end: 0,
         last_working: false,
         nth: [0; 5],
         last_weekday: 0,
@@ -72,13 +73,16 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<CronExpr, CronError>
     Ok(cron)
 }
 
-fn macros(name: &str) -> Option<&'static str> {
+/// `@every_second` needs the field that it stands for.
+fn macros(name: &str, seconds: bool) -> Option<&'static str> {
     Some(match name.to_ascii_lowercase().as_str() {
         "@yearly" | "@annually" => "0 0 1 1 *",
         "@monthly" => "0 0 1 * *",
         "@weekly" => "0 0 * * 0",
         "@daily" | "@midnight" => "0 0 * * *",
         "@hourly" => "0 * * * *",
+        "@every_minute" => "* * * * *",
+        "@every_second" if seconds => "* * * * * *",
         _ => return None,
     })
 }
@@ -116,6 +120,7 @@ fn items(
         all = Field {
             set: all.set | field.set,
             star: all.star || field.star,
+            ranged: all.ranged || field.ranged,
             any: all.any || field.any,
             stepped: all.stepped || field.stepped,
         };
@@ -124,7 +129,7 @@ fn items(
 }
 
 impl CronExpr {
-    /// `L`, `L-3`, `LW`, `15W` or `W15`.
+    /// `L`, `L-3`, `L-3W`, `LW`, `15W` or `W15`.
     fn special_day(&mut self, item: &str) -> Result<bool, CronError> {
         let reading = Reading { name: FieldName::DayOfMonth, monday_is_zero: false };
         let upper = item.to_ascii_uppercase();
@@ -133,11 +138,18 @@ impl CronExpr {
         } else if upper == "LW" || upper == "WL" {
             self.last_working = true;
         } else if let Some(before) = upper.strip_prefix("L-") {
-            let days = before.parse::<u32>().ok().filter(|days| (1..=30).contains(days));
+            let (before, is_nearest) = before.strip_suffix('W').map_or((before, false), |days| (days, true));
+            let is_number = !before.is_empty() && before.bytes().all(|byte| byte.is_ascii_digit());
+            let days = before.parse::<u32>().ok().filter(|days| is_number && *days <= 30);
             let days = days.ok_or_else(|| {
                 reading.error(item, "does not say how many days before the last", "write L-1 to L-30")
             })?;
-            self.from_end |= 1 << days;
+            match (is_nearest, days) {
+                (false, _) => self.from_end |= 1 << days,
+                // The working day nearest the last day is the last one: it stays in its month.
+                (true, 0) => self.last_working = true,
+                (true, _) => self.nearest_from_end |= 1 << days,
+            }
         } else if let Some(day) = upper.strip_suffix('W').or_else(|| upper.strip_prefix('W')) {
             self.nearest |= 1 << reading.number(day)?;
         } else {

@@ -122,6 +122,8 @@ pub(super) enum Times {
     Rows { spans: Vec<(u32, u32)>, singles: Vec<u32>, minute: u32 },
     /// Some minutes of each hour, all day.
     EachHour(Shape),
+    /// Some minutes of a few hours that were written by steps.
+    OfHours { hours: Vec<u32>, minutes: Shape },
     /// Some minutes of the first of every so many hours.
     FirstOf { step: u32, span: Option<(u32, u32)>, minutes: Shape },
     /// Some minutes of each hour of these spans.
@@ -164,6 +166,13 @@ impl Times {
         match hours {
             Shape::All => Times::EachHour(minutes),
             Shape::Every(step) => Times::FirstOf { step, span: None, minutes },
+            Shape::Steps { .. } if hour_list.len() <= FEW => {
+                let minutes = match minutes {
+                    Shape::Steps { .. } if minute_list.len() <= FEW => Shape::Spans(spans(&minute_list)),
+                    minutes => minutes,
+                };
+                Times::OfHours { hours: hour_list, minutes }
+            }
             Shape::Steps { from, to, step } => Times::FirstOf { step, span: Some((from, to)), minutes },
             Shape::Spans(_) => Times::During { spans: hour_runs(), minutes },
         }

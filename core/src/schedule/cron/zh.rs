@@ -58,18 +58,22 @@ fn days(cron: &CronExpr) -> Option<String> {
     // `6–8 月 1 日` would read as the time up to the first of August.
     let each = if shape == Shape::All || is_range { "每月" } else { "" };
     let days = match (cron.any_day_of_month(), cron.any_weekday()) {
-        (true, true) => None,
-        (false, true) if cron.is_every_day() => None,
-        (true, false) if cron.is_every_day() => None,
+        _ if cron.is_every_day() => None,
         (false, true) => Some(day_of_month(cron, each)),
-        (true, false) => Some(day_of_week(cron, each)),
+        (true, _) => Some(day_of_week(cron, each)),
         (false, false) => Some(format!("{}或{}", day_of_month(cron, each), day_of_week(cron, each))),
     };
     if shape == Shape::All {
         return days;
     }
-    let step = month_step(cron).map(|step| format!("（每 {step} 个月）")).unwrap_or_default();
-    let months = format!("每年 {}{step}", join_months(&months));
+    let months = match month_step(cron) {
+        // Evenly over the end of the year as well: it goes on like that for ever.
+        Some(step) if 12 % step == 0 && cron.month.numbers().len() as u32 == 12 / step => {
+            format!("每 {step} 个月（{}）", join_months(&months))
+        }
+        Some(step) => format!("每年 {}（每 {step} 个月）", join_months(&months)),
+        None => format!("每年 {}", join_months(&months)),
+    };
     let is_one = shape.single().is_some();
     Some(match days {
         None => format!("{months}每天"),
@@ -77,6 +81,7 @@ fn days(cron: &CronExpr) -> Option<String> {
             format!("{months}{days}")
         }
         Some(days) if days.starts_with("每") => format!("{months}的{days}"),
+        Some(days) if days.starts_with("从") && !days.contains('或') => format!("{months}{days}"),
         // `每年 3 月 1 日`, but `每年 1、7 月的 1 日`.
         Some(days) if is_one && days.starts_with(|c: char| c.is_ascii_digit()) && !days.contains('或') => {
             format!("{months} {days}")
@@ -107,7 +112,7 @@ fn day_of_month(cron: &CronExpr, each: &str) -> String {
     let mut parts = Vec::new();
     if cron.day.set != 0 {
         parts.push(match Shape::of(cron.day, 1, 31) {
-            Shape::All => "每一天".to_owned(),
+            Shape::All => "每天".to_owned(),
             Shape::Every(step) => format!("从 1 日起每 {step} 天"),
             Shape::Steps { from, to, step } if to + step > 31 => format!("从 {from} 日起每 {step} 天"),
             Shape::Steps { from, to, step } => format!("从 {from} 日到 {to} 日每 {step} 天"),
@@ -119,6 +124,9 @@ fn day_of_month(cron: &CronExpr, each: &str) -> String {
     }
     for back in (1..31).rev().filter(|back| cron.from_end >> back & 1 == 1) {
         parts.push(format!("倒数第 {} 天", back + 1));
+    }
+    for back in (1..31).rev().filter(|back| cron.nearest_from_end >> back & 1 == 1) {
+        parts.push(format!("离倒数第 {} 天最近的工作日", back + 1));
     }
     if cron.last_working {
         parts.push("最后一个工作日".to_owned());
@@ -233,6 +241,15 @@ fn hours_and_minutes(times: &Times) -> String {
             }
         }
         Times::EachHour(minutes) => of_each_hour(minutes),
+        Times::OfHours { hours, minutes } => {
+            let hours = hours.iter().map(|hour| format!("{hour:02}")).collect::<Vec<_>>().join("、");
+            match minutes {
+                Shape::All => format!("{hours} 点内每分钟"),
+                Shape::Every(step) => format!("{hours} 点内每 {step} 分钟"),
+                Shape::Steps { .. } => format!("{hours} 点内{}", steps(minutes)),
+                Shape::Spans(spans) => format!("{hours} 点的第 {} 分钟", join(spans, |n| n.to_string())),
+            }
+        }
         Times::FirstOf { step, span: hours, minutes } => {
             let hours = hours.map(|hours| format!("{} ", span(hours, (0, 59)))).unwrap_or_default();
             let hours = format!("{hours}每 {step} 小时的");

@@ -113,7 +113,27 @@ fn descriptions_read_as_a_person_would_say_them() {
             "每周一和每月最后一个周五 08:00",
             "at 08:00 on Monday and on the last Friday of the month",
         ),
-        ("0 0 1 1 *", "每年 1 月 1 日 00:00", "at 00:00 on day 1 of the month in January"),
+        ("0 0 1 1 *", "每年 1 月 1 日 00:00", "at 00:00 on January 1"),
+        ("0 0 29 2 *", "每年 2 月 29 日 00:00", "at 00:00 on February 29"),
+        ("0 0 1,10-20 3 *", "每年 3 月 1、10–20 日 00:00", "at 00:00 on March 1 and 10 to 20"),
+        (
+            "30 0 */5 JAN *",
+            "每年 1 月从 1 日起每 5 天 00:30",
+            "at 00:30 every 5 days from day 1 of the month in January",
+        ),
+        ("0 9 1/1 6-8 5-1", "每年 6–8 月每天 09:00", "at 09:00 every day from June to August"),
+        ("0 9 19,*/1 * 5", "每周五 09:00", "at 09:00 on Friday"),
+        ("0 9 1/1 * 5", "每天 09:00", "at 09:00 every day"),
+        (
+            "*/25 6-22/4 * * *",
+            "每天 06、10、14、18、22 点的第 0、25、50 分钟",
+            "at minutes 0, 25 and 50 of hours 6, 10, 14, 18 and 22",
+        ),
+        (
+            "0 0 L-2W * *",
+            "每月离倒数第 3 天最近的工作日 00:00",
+            "at 00:00 on the weekday (Monday to Friday) nearest 2 days before the last day of the month",
+        ),
         ("0 0 13 * 5", "每月 13 日或每周五 00:00", "at 00:00 on day 13 of the month or on Friday"),
         (
             "0 0 1 3 1",
@@ -122,12 +142,12 @@ fn descriptions_read_as_a_person_would_say_them() {
         ),
         (
             "0 0 1 */3 *",
-            "每年 1、4、7、10 月（每 3 个月）的 1 日 00:00",
+            "每 3 个月（1、4、7、10 月）的 1 日 00:00",
             "at 00:00 on day 1 of the month in January, April, July and October (every 3 months)",
         ),
         (
             "0 12 * */6 3",
-            "每年 1、7 月（每 6 个月）的每周三 12:00",
+            "每 6 个月（1、7 月）的每周三 12:00",
             "at 12:00 on Wednesday in January and July (every 6 months)",
         ),
         ("0 0 1 6-8 *", "每年 6–8 月每月 1 日 00:00", "at 00:00 on day 1 of the month from June to August"),
@@ -183,7 +203,7 @@ fn part(low: u32, high: u32) -> impl Strategy<Value = String> {
 
 fn day() -> impl Strategy<Value = String> {
     prop_oneof![4 => part(1, 31), 1 => Just("L".into()), 1 => Just("LW".into()), 1 => (1..31u32).prop_map(|n| format!("{n}W")),
-        1 => (1..30u32).prop_map(|n| format!("L-{n},{n}"))]
+        1 => (1..30u32).prop_map(|n| format!("L-{n},{n}")), 1 => (1..30u32).prop_map(|n| format!("L-{n}W"))]
 }
 
 fn week() -> impl Strategy<Value = String> {
@@ -201,18 +221,21 @@ fn facts(cron: &CronExpr) -> String {
         weekday,
         from_end,
         nearest,
+        nearest_from_end,
         last_working,
         nth,
         last_weekday,
         ..
     } = cron;
     let any = (cron.any_day_of_month(), cron.any_weekday());
-    let any = if cron.is_every_day() { (true, true) } else { any };
+    let times = format!("{} {} {} {}", second.set, minute.set, hour.set, month.set);
+    if cron.is_every_day() {
+        return times;
+    }
     let day = if any.0 { 0 } else { day.set };
     let week = if any.1 { 0 } else { weekday.set };
     format!(
-        "{} {} {} {day} {} {week} {from_end} {nearest} {last_working} {nth:?} {last_weekday} {any:?}",
-        second.set, minute.set, hour.set, month.set
+        "{times} {day} {week} {from_end} {nearest} {nearest_from_end} {last_working} {nth:?} {last_weekday} {any:?}"
     )
 }
 

@@ -12,23 +12,26 @@ struct Item {
     text: String,
     means: Vec<u32>,
     star: bool,
+    ranged: bool,
 }
 
 fn item(low: u32, high: u32) -> impl Strategy<Value = Item> {
     let number = low..=high;
     let span = high - low + 1;
     prop_oneof![
-        3 => Just(Item { text: "*".into(), means: (low..=high).collect(), star: true }),
+        3 => Just(Item { text: "*".into(), means: (low..=high).collect(), star: true, ranged: false }),
         2 => (1..=span).prop_map(move |step| Item {
             text: format!("*/{step}"),
             means: (low..=high).filter(|n| (n - low).is_multiple_of(step)).collect(),
             star: true,
+            ranged: true,
         }),
-        4 => number.clone().prop_map(|n| Item { text: n.to_string(), means: vec![n], star: false }),
+        4 => number.clone().prop_map(|n| Item { text: n.to_string(), means: vec![n], star: false, ranged: false }),
         2 => (number.clone(), 1..=span).prop_map(move |(n, step)| Item {
             text: format!("{n}/{step}"),
             means: (n..=high).step_by(step as usize).collect(),
             star: false,
+            ranged: true,
         }),
         3 => (number.clone(), number, 1..=span).prop_map(move |(a, b, step)| {
             let mut all: Vec<u32> = Vec::new();
@@ -40,7 +43,7 @@ fn item(low: u32, high: u32) -> impl Strategy<Value = Item> {
                 }
                 at = if at == high { low } else { at + 1 };
             }
-            Item { text: format!("{a}-{b}/{step}"), means: all.into_iter().step_by(step as usize).collect(), star: false }
+            Item { text: format!("{a}-{b}/{step}"), means: all.into_iter().step_by(step as usize).collect(), star: false, ranged: true }
         }),
     ]
 }
@@ -50,6 +53,7 @@ fn field(low: u32, high: u32) -> impl Strategy<Value = Item> {
         text: items.iter().map(|item| item.text.clone()).collect::<Vec<_>>().join(","),
         means: items.iter().flat_map(|item| item.means.clone()).collect(),
         star: items.iter().any(|item| item.star),
+        ranged: items.iter().any(|item| item.ranged),
     })
 }
 
@@ -63,8 +67,12 @@ impl Made {
         self.fields.iter().map(|field| field.text.clone()).collect::<Vec<_>>().join(" ")
     }
 
-    fn is_interval(&self) -> bool {
-        self.fields[0].star || self.fields[1].star
+    fn skips_gaps(&self) -> bool {
+        self.fields[..2].iter().any(|field| field.star)
+    }
+
+    fn runs_twice(&self) -> bool {
+        self.fields[..2].iter().any(|field| field.star || field.ranged)
     }
 
     fn shows(&self, at: NaiveDateTime) -> bool {
@@ -86,15 +94,16 @@ impl Made {
     fn is_due(&self, at: DateTime<Utc>, zone: Tz) -> bool {
         let shown = |at: DateTime<Utc>| zone.from_utc_datetime(&at.naive_utc()).naive_local();
         let (local, before) = (shown(at), shown(at - Duration::minutes(1)));
-        if self.is_interval() {
-            return self.shows(local);
-        }
-        let first = match zone.from_local_datetime(&local) {
-            LocalResult::Ambiguous(one, two) => one.to_utc().min(two.to_utc()) == at,
-            _ => true,
-        };
+        let first = self.runs_twice()
+            || match zone.from_local_datetime(&local) {
+                LocalResult::Ambiguous(one, two) => one.to_utc().min(two.to_utc()) == at,
+                _ => true,
+            };
         if self.shows(local) && first {
             return true;
+        }
+        if self.skips_gaps() {
+            return false;
         }
         // The end of a gap, for what fell into it.
         let mut skipped = before + Duration::minutes(1);
