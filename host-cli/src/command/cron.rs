@@ -44,7 +44,10 @@ pub enum CronCommand {
         #[arg(long)]
         json: bool,
     },
-    /// What it says, in words
+    /// What it says, in words; six fields begin with seconds
+    #[command(
+        after_help = "Examples:\n  dibao cron describe '0 9 * * 1-5' --lang en\n  echo '{\"expr\":\"30 0 9 * * 1-5\"}' | dibao cron describe --jsonl   # {\"expr\",\"zh\",\"en\"}, and \"id\" where one was given"
+    )]
     Describe {
         #[command(flatten)]
         which: Which,
@@ -112,9 +115,9 @@ impl Which {
         Dialect { seconds: seconds.unwrap_or(self.seconds), monday_is_zero: self.apscheduler }
     }
 
-    fn parse(&self) -> anyhow::Result<CronExpr> {
+    fn parse(&self, seconds: Option<bool>) -> anyhow::Result<CronExpr> {
         let text = self.expr.as_deref().unwrap_or_default();
-        CronExpr::parse_as(text, self.dialect(None)).map_err(|error| Usage(error.to_string()).into())
+        CronExpr::parse_as(text, self.dialect(seconds)).map_err(|error| Usage(error.to_string()).into())
     }
 }
 
@@ -136,7 +139,7 @@ pub fn run(command: CronCommand) -> anyhow::Result<Exit> {
             Ok(json!({"id": question.id, "next": next.map(written)}))
         }),
         CronCommand::Next { which, from, tz, n, inclusive, json } => {
-            let cron = which.parse()?;
+            let cron = which.parse(None)?;
             let mut at = moment(from.as_deref(), tz).map_err(Usage)?;
             let mut times = Vec::new();
             while times.len() < n as usize {
@@ -162,13 +165,19 @@ pub fn run(command: CronCommand) -> anyhow::Result<Exit> {
             Ok(Exit::Ok)
         }
         CronCommand::Describe { which, .. } if which.jsonl => batch(|question| {
-            let cron = CronExpr::parse_as(&question.expr, which.dialect(question.seconds))
+            let seconds = question.seconds.unwrap_or(true);
+            let cron = CronExpr::parse_as(&question.expr, which.dialect(Some(seconds)))
                 .map_err(|error| error.to_string())?;
             let words = |lang| cron.describe(lang);
-            Ok(json!({"expr": question.expr, "zh": words(Lang::Zh), "en": words(Lang::En)}))
+            let mut said = json!({"expr": question.expr, "zh": words(Lang::Zh), "en": words(Lang::En)});
+            if !question.id.is_null() {
+                said["id"] = question.id.clone();
+            }
+            Ok(said)
         }),
         CronCommand::Describe { which, lang, style } => {
-            let cron = which.parse()?;
+            // Nothing runs by it: what has six fields can only be meant with seconds.
+            let cron = which.parse(Some(true))?;
             let words = match (style, lang) {
                 (Style::S3, _) => cron.describe_s3(),
                 (Style::Natural, Language::Zh) => cron.describe(Lang::Zh),

@@ -61,6 +61,29 @@ async fn scripts_ask_by_lines_of_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn six_fields_are_described_with_their_seconds_and_an_id_comes_back() {
+    let answers = batch(
+        &["cron", "describe", "--jsonl"],
+        &[
+            json!({"expr": "30 0 9 * * 1-5"}),
+            json!({"id": 7, "expr": "0 9 * * 1-5"}),
+            json!({"id": "c", "expr": "30 0 9 * * 1-5", "seconds": false}),
+        ],
+    )
+    .await;
+    assert_eq!(
+        answers[..2],
+        [
+            json!({"expr": "30 0 9 * * 1-5", "zh": "工作日 09:00:30", "en": "at 09:00:30 on weekdays"}),
+            json!({"expr": "0 9 * * 1-5", "zh": "工作日 09:00", "en": "at 09:00 on weekdays", "id": 7}),
+        ]
+    );
+    assert!(answers[2]["error"].as_str().is_some_and(|error| error.contains("6 fields")), "{}", answers[2]);
+    let output = std::process::Command::new(dibao()).args(["cron", "describe", "30 0 9 * * 1-5"]).output();
+    assert_eq!(output.expect("the program").stdout, "工作日 09:00:30\n".as_bytes());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn answers_come_before_the_next_question_and_bad_lines_do_not_stop_the_rest() {
     use tokio::io::AsyncBufReadExt as _;
     for (verb, good) in
