@@ -27,9 +27,9 @@ pub struct Decision {
 pub enum Policy {
     /// The compatible one, [`classic`](super::classic).
     Classic,
-    /// [`predictive`](super::predictive), within two base intervals; a knob above 1 makes them longer as it makes looks dearer.
+    /// [`predictive`](super::predictive), within two base intervals; whoever sends a knob decides how often, and the bound is gone.
     Predictive,
-    /// The same without that bound.
+    /// The same without that bound, knob or no knob.
     Budget,
     /// Every so many seconds.
     Interval(i64),
@@ -93,42 +93,44 @@ pub struct Watched {
 #[derive(Clone, Debug)]
 enum State {
     Classic(Box<SourceStats>, Vec<Entry>),
-    Predictive(Box<Source>, Mode),
+    Predictive(Box<Source>),
     /// Policies that know nothing of a source.
     Plain,
 }
 
 impl Watched {
-    /// The first look: the publish times on the page, and the first decision.
+    /// The first look: the publish times on the page, and the first decision. `knob` as in [`look`](Watched::look).
     pub fn open(
         policy: &Policy,
         id: &str,
         zone: Tz,
         now: i64,
         page: &[i64],
-        knob: f64,
+        knob: Option<f64>,
     ) -> (Watched, Decision) {
         let state = match policy {
             Policy::Classic => State::Classic(Box::new(SourceStats::new(id, "rss", now)), Vec::new()),
-            Policy::Predictive => State::Predictive(Box::new(Source::open(zone, now, page)), Mode::Stretched),
-            Policy::Budget => State::Predictive(Box::new(Source::open(zone, now, page)), Mode::Budget),
+            Policy::Predictive | Policy::Budget => State::Predictive(Box::new(Source::open(zone, now, page))),
             Policy::Interval(_) | Policy::Cron(..) => State::Plain,
         };
         let mut watched = Watched { zone, policy: policy.clone(), state };
         let decision = match &mut watched.state {
-            State::Predictive(source, mode) => source.decide(knob, *mode),
+            State::Predictive(source) => source.decide(knob.unwrap_or(1.0), mode(policy, knob)),
             _ => watched.look(now, page, knob),
         };
         (watched, decision)
     }
 
     /// A later look: the publish times that it was the first to see. `knob` multiplies the price of a look; of the
-    /// policies that know no price it multiplies the wait, and cron does not listen to it.
-    pub fn look(&mut self, now: i64, new: &[i64], knob: f64) -> Decision {
+    /// policies that know no price it multiplies the wait, and cron does not listen to it. None is a knob that nobody
+    /// turns: 1, and `predictive` stays within its bounds.
+    pub fn look(&mut self, now: i64, new: &[i64], knob: Option<f64>) -> Decision {
+        let mode = mode(&self.policy, knob);
+        let knob = knob.unwrap_or(1.0);
         match &mut self.state {
-            State::Predictive(source, mode) => {
+            State::Predictive(source) => {
                 source.look(now, new);
-                source.decide(knob, *mode)
+                source.decide(knob, mode)
             }
             State::Classic(row, entries) => {
                 entries.extend(new.iter().map(|at| Entry::at(*at)));
@@ -168,6 +170,15 @@ impl Watched {
             }
             _ => Decision { next: now.saturating_add(1), why: String::new() },
         }
+    }
+}
+
+/// A set of sources that is held to a budget cannot also be held to cadences: the busy ones alone would use it up, and
+/// the slow ones pay for it. A step at knob 1 would leave budgets that no knob meets, so any knob lifts the bound.
+fn mode(policy: &Policy, knob: Option<f64>) -> Mode {
+    match (policy, knob) {
+        (Policy::Predictive, None) => Mode::Bounded,
+        _ => Mode::Budget,
     }
 }
 

@@ -51,8 +51,6 @@ pub enum Mode {
     /// At most two base intervals of the source's cadence, and at most 24 hours.
     #[default]
     Bounded,
-    /// The same, and where a look is dearer than usual so many times longer: whoever turns the knob decides how often.
-    Stretched,
     /// At most 24 hours, so that a set of sources can be held to any budget.
     Budget,
 }
@@ -205,7 +203,6 @@ impl Source {
         let cadence = self.cadence();
         let longest = match mode {
             Mode::Bounded => DAY.min(2 * cadence.seconds()),
-            Mode::Stretched => DAY.min((2.0 * cadence.seconds() as f64 * knob.max(1.0)) as i64),
             Mode::Budget => DAY,
         };
         let wait = wait.clamp(SOONEST, longest);

@@ -26,7 +26,7 @@ pub fn replay(
     policy: &Policy,
     id: &str,
     zone: Tz,
-    knob: f64,
+    knob: Option<f64>,
     published: &[i64],
     from: i64,
     until: i64,

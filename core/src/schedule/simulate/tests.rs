@@ -8,7 +8,7 @@ use crate::schedule::policy::Watched;
 fn by_the_second(policy: &Policy, zone: Tz, published: &[i64], from: i64, until: i64) -> Outcome {
     let mut list: Vec<i64> = published.iter().copied().filter(|at| *at <= from).collect();
     let page = list.split_off(list.len().saturating_sub(PAGE));
-    let (mut watched, mut decision) = Watched::open(policy, "a", zone, from, &page, 1.0);
+    let (mut watched, mut decision) = Watched::open(policy, "a", zone, from, &page, Some(1.0));
     let (mut waiting, mut outcome) = (Vec::new(), Outcome::default());
     for now in from + 1..=until {
         waiting.extend(published.iter().filter(|at| **at == now));
@@ -23,7 +23,7 @@ fn by_the_second(policy: &Policy, zone: Tz, published: &[i64], from: i64, until:
         outcome.checks += 1;
         outcome.hits += u64::from(!waiting.is_empty());
         let rows = waiting.split_off(waiting.len().saturating_sub(PAGE));
-        decision = watched.look(now, &rows, 1.0);
+        decision = watched.look(now, &rows, Some(1.0));
         waiting.clear();
     }
     outcome
@@ -41,7 +41,7 @@ fn a_replay_is_what_a_second_by_second_watch_sees() {
         let policy: Policy = policy.parse().unwrap();
         let until = from + 3 * 86_400;
         let slow = by_the_second(&policy, synthetic::ZONE, &published, from, until);
-        let quick = replay(&policy, "a", synthetic::ZONE, 1.0, &published, from, until);
+        let quick = replay(&policy, "a", synthetic::ZONE, Some(1.0), &published, from, until);
         assert_eq!(quick, slow, "{policy}");
         assert!(quick.hits > 10 && quick.delays.len() > 100, "{policy}");
     }
@@ -59,7 +59,7 @@ fn scores_are_those_of_pencil_and_paper() {
     tidy.sources[0].published.reverse();
     tidy.tidy();
     assert_eq!(tidy.span(), Some((101, 400)));
-    let score = run(&"interval:100".parse().unwrap(), &tidy, 1.0);
+    let score = run(&"interval:100".parse().unwrap(), &tidy, None);
     // Looks at 201, 301 and the end: 150 waits 51, 190 waits 11, 400 waits 0; 290 waits 11.
     assert_eq!((score.items, score.sources, score.pushed_off), (4, 2, 0));
     assert_eq!(score.hit_rate, 0.5);
@@ -75,11 +75,15 @@ fn every_policy_is_held_to_the_same_number_of_looks() {
         let score = run_at_budget(&policy.parse().unwrap(), &trace, 8.0);
         assert!(score.budget_met && (score.checks_per_source_day / 8.0 - 1.0).abs() < 0.02, "{score:?}");
     }
-    // Three a day is P1: twice its base is an hour, and a price above the usual one makes it longer.
-    let usual = run(&Policy::Predictive, &trace, 1.0);
+    // Three a day is P1: twice its base is an hour, unless somebody turns the knob.
+    let usual = run(&Policy::Predictive, &trace, None);
     assert!(usual.checks_per_source_day >= 23.9, "{usual:?}");
-    let dear = run_at_budget(&Policy::Predictive, &trace, 2.0);
-    assert!(dear.budget_met, "{dear:?}");
+    for budget in [2.0, 26.0] {
+        let [ours, unbounded] =
+            [Policy::Predictive, Policy::Budget].map(|policy| run_at_budget(&policy, &trace, budget));
+        assert!(ours.budget_met, "{ours:?}");
+        assert_eq!(Score { policy: String::new(), ..ours }, Score { policy: String::new(), ..unbounded });
+    }
 }
 
 #[test]

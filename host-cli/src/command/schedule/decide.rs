@@ -18,8 +18,8 @@ const MOST_SOURCES: usize = 1_000_000;
 
 #[derive(Args)]
 pub struct DecideArgs {
-    /// classic, predictive, budget or interval:SECONDS. With a knob of 1 predictive stays within two base intervals of a
-    /// source's cadence, and a knob above 1 widens that; budget has no such bound: both can be held to two checks a day
+    /// classic, predictive, budget or interval:SECONDS. Without a knob predictive stays within two base intervals of a
+    /// source's cadence; with one it does not, as budget never does: both can be held to two checks a day
     #[arg(long, default_value = "predictive", value_parser = super::policy)]
     policy: Policy,
 }
@@ -111,11 +111,11 @@ fn seconds(times: &[f64]) -> Vec<i64> {
     times.iter().map(|at| *at as i64).collect()
 }
 
-fn price(knob: Option<f64>) -> Result<f64, String> {
-    let knob = knob.unwrap_or(1.0);
-    if knob > 0.0 && knob.is_finite() {
-        Ok(knob)
-    } else {
-        Err(format!("knob is {knob}; it must be above zero"))
+fn price(knob: Option<f64>) -> Result<Option<f64>, String> {
+    match knob {
+        Some(knob) if knob <= 0.0 || !knob.is_finite() => {
+            Err(format!("knob is {knob}; it must be above zero"))
+        }
+        knob => Ok(knob),
     }
 }
