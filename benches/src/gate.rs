@@ -149,6 +149,7 @@ fn ask(url: Url, strategy: Strategy) -> Ask {
         robots: RobotsMode::default(),
         strategy,
         wire: Arc::new(Wire::default()),
+        pulse: Default::default(),
     }
 }
 

@@ -79,7 +79,7 @@ async fn through_the_queue(dir: &Path, jobs: usize) -> Result<f64> {
             let mut ended = 0usize;
             let mut next = table.lease(ask(), SystemClock.now()).await?;
             while let Some(leased) = next {
-                next = table.finish(done(leased), Some(ask()), SystemClock.now()).await?;
+                next = table.finish(done(leased), Some(ask()), SystemClock.now()).await?.next;
                 ended += 1;
             }
             anyhow::Ok(ended)

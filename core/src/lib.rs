@@ -61,6 +61,7 @@ mod error;
 pub mod extract;
 pub mod fetch;
 pub mod model;
+mod pulse;
 pub mod queue;
 mod refusal;
 pub mod schedule;
@@ -72,9 +73,10 @@ pub use crawl::{CrawlEvent, Report};
 pub use engine::{
     BUDGET, CRAWL, CREDENTIAL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Desk, Discovered, Engine,
     EngineBuilder, FoundColumn, HostDetail, HostLine, KnownRobots, Lookup, RECONCILE, Reconciled, Streamed,
-    SurveyOptions, TargetSettings, TrialRequest, Walked, crawl_job, crawl_lane,
+    SurveyOptions, TargetSettings, TrialRequest, Walked, crawl_job, crawl_lane, crawl_report,
 };
 pub use error::{Error, ErrorClass};
+pub use pulse::Pulse;
 pub use refusal::Refusal;
 
 /// The library's result type.

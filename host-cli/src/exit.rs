@@ -57,7 +57,7 @@ impl Exit {
                 return Exit::of_class(error.class());
             }
             if let Some(told) = cause.downcast_ref::<Told>() {
-                return Exit::of_class(told.class);
+                return told.exit;
             }
             if cause.is::<dibao::config::ConfigError>() {
                 return Exit::Usage;
@@ -140,12 +140,17 @@ impl From<Exit> for std::process::ExitCode {
 #[error("{words}")]
 pub struct Told {
     words: String,
-    class: ErrorClass,
+    exit: Exit,
 }
 
 impl Told {
     pub fn of(error: &Error) -> Told {
-        Told { words: error.to_string(), class: error.class() }
+        Told { words: error.to_string(), exit: Exit::of_class(error.class()) }
+    }
+
+    /// In words of our own.
+    pub fn new(words: String, exit: Exit) -> Told {
+        Told { words, exit }
     }
 }
 

@@ -21,6 +21,7 @@ use crate::fetch::{
     RobotsMode, Wire, fresh_for,
 };
 use crate::model::{RequestLog, Site, Target};
+use crate::pulse::Pulse;
 use crate::schedule::said::Said;
 use crate::store::{Files, Store};
 
@@ -57,6 +58,8 @@ pub(crate) struct CrawlContext {
     /// How often a request is repeated that had no answer.
     pub retries: u32,
     pub cancel: CancellationToken,
+    /// Hears that the crawl is at work.
+    pub pulse: Pulse,
     pub events: Option<mpsc::Sender<CrawlEvent>>,
     /// What the adapter last returned as its session.
     pub session: Mutex<Vec<u8>>,
@@ -127,6 +130,7 @@ impl CrawlContext {
             robots: self.robots,
             strategy: self.strategy,
             wire: self.wire.clone(),
+            pulse: self.pulse.clone(),
         }
     }
 

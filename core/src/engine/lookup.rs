@@ -86,6 +86,7 @@ impl Engine {
             robots,
             strategy,
             wire: Arc::new(wire),
+            pulse: Default::default(),
         };
         Ok((found.map(|(site, _)| site.code), ask))
     }

@@ -42,7 +42,7 @@ pub use self::schedules::{BUDGET, RECONCILE, Reconciled};
 pub use self::settings::{KnownRobots, TargetSettings};
 pub use self::survey::{SurveyOptions, Walked};
 pub use self::trial::TrialRequest;
-pub use self::work::{CRAWL, CrawlEnd, CrawlJob, CrawlWatcher, crawl_job, crawl_lane};
+pub use self::work::{CRAWL, CrawlEnd, CrawlJob, CrawlWatcher, crawl_job, crawl_lane, crawl_report};
 use crate::Result;
 use crate::adapter::{Adapter, AdapterError, AdapterHost, Loaded, Registry};
 use crate::clock::{Clock, Entropy};
@@ -316,6 +316,7 @@ impl Engine {
             attachment_cap: ATTACHMENT_CAP,
             retries: inner.settings.retries,
             cancel: request.cancel.clone(),
+            pulse: request.pulse.clone(),
             events: None,
             said: Mutex::default(),
             endings: Default::default(),

@@ -12,6 +12,7 @@ use crate::config::ConfigError;
 use crate::crawl::{self, CrawlEvent, Preview, Report};
 use crate::error::Error;
 use crate::model::{Site, Target};
+use crate::pulse::Pulse;
 use crate::store::{RunCounts, RunOptions, RunState, Store, TargetLock};
 
 /// Events that may wait for a slow reader before the crawl waits for him.
@@ -32,6 +33,7 @@ pub struct CrawlRequest {
     pub(super) cancel: CancellationToken,
     /// What is stored is stored through this one, in place of the engine's own.
     pub(super) store: Option<Arc<dyn Store>>,
+    pub(super) pulse: Pulse,
 }
 
 impl CrawlRequest {
@@ -42,6 +44,7 @@ impl CrawlRequest {
             options: RunOptions::default(),
             cancel: CancellationToken::new(),
             store: None,
+            pulse: Pulse::default(),
         }
     }
 
@@ -64,9 +67,10 @@ impl CrawlRequest {
         self
     }
 
-    /// Stores through this store: that of a job, under its lease.
-    pub(super) fn under(mut self, store: Arc<dyn Store>) -> Self {
+    /// Stores through this store, that of a job under its lease, and lets the job's watch hear that it is at work.
+    pub(super) fn under(mut self, store: Arc<dyn Store>, pulse: Pulse) -> Self {
         self.store = Some(store);
+        self.pulse = pulse;
         self
     }
 
@@ -144,7 +148,12 @@ impl CrawlRequest {
         let root = self.engine.inner.files.root().to_path_buf();
         let held = code.clone();
         let lock = blocking(move || Ok(TargetLock::try_take(&root, &held)?)).await?;
-        let Some(_lock) = lock else { return Err(Error::Busy(code)) };
+        // Whoever works under a lease has the right to: then the lock is only a word to those who have none, and one that
+        // is still held belongs to a worker that was paused and can store nothing any more.
+        if lock.is_none() && self.store.is_none() {
+            return Err(Error::Busy(code));
+        }
+        let _lock = lock;
         // Whoever listens hears the end when all of it is done, and not when the crawl lets go.
         let _open = events.clone();
         let since = self.engine.inner.settings.clock.now();

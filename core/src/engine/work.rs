@@ -1,6 +1,7 @@
 //! Crawls as jobs: how a target is put in line, and how a worker crawls it under its lease.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -17,15 +18,18 @@ use crate::clock::Timestamp;
 use crate::crawl::{CrawlEvent, Report, StopReason};
 use crate::deliver::{DELIVER, DeliverHandler};
 use crate::error::{Error, ErrorClass};
+use crate::fetch::RobotsMode;
 use crate::model::{Site, Target};
 use crate::queue::{
-    Handlers, Hold, Job, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules, NewJob, Queue,
-    RetryPolicy, Submitted,
+    Handlers, Hold, Job, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules, JobState, NewJob,
+    Queue, RetryPolicy, Submitted,
 };
 use crate::schedule::{BY_HAND, SCHEDULED};
 
 /// The kind of a crawl.
 pub const CRAWL: &str = "crawl";
+/// A target that is being crawled already is looked at again after this long.
+const BUSY: Duration = Duration::from_secs(5);
 
 /// What a crawl job is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,13 +139,17 @@ impl CrawlHandler {
             .max_items(asked.max_items)
             .force(asked.force)
             .cancel_with(context.stop.clone())
-            .under(context.store.clone());
+            .under(context.store.clone(), context.pulse());
         let mut events = std::pin::pin!(request.stream());
         let mut ended = Err(Error::Interrupted);
         while let Some(streamed) = events.next().await {
-            context.progress();
+            context.alive(Duration::ZERO);
             match streamed {
                 Ok(Streamed::Event(event)) => {
+                    // What is stored is never done again; a run that begins has achieved nothing yet.
+                    if matches!(event, CrawlEvent::Listed { .. } | CrawlEvent::Stored(_)) {
+                        context.progress();
+                    }
                     if let Some(watcher) = &self.watcher {
                         watcher(&asked.target, &event);
                     }
@@ -176,6 +184,12 @@ impl CrawlHandler {
     /// C7: a crawl that failed because its host is left alone waits for the host, whatever its own policy says; one whose
     /// source rests waits for that.
     fn held_back(&self, error: Error, host: &str, rests: Option<Timestamp>) -> JobFailed {
+        if let Error::Busy(_) = error {
+            // Somebody crawls the target by hand: no failure, and soon over.
+            let now = self.engine.inner.settings.clock.now().0;
+            let until = Timestamp(now.saturating_add(BUSY.as_millis() as i64));
+            return JobFailed::Postponed { until, hold: Hold::Job, why: error.to_string() };
+        }
         let cooling = self.engine.gate().hosts().refusal(host);
         match (JobFailed::from(error), cooling) {
             (
@@ -211,15 +225,51 @@ fn report(report: Report) -> JobResult {
             why: "its host is left alone until then".to_owned(),
         }),
         _ => {
-            let summary = serde_json::json!({
-                "run": report.run_id,
-                "new": report.items_new,
-                "seen": report.items_seen,
-                "failed": report.items_failed,
-                "requests": report.requests,
-                "stop": report.stop,
+            let summary = serde_json::json!(Summary {
+                run: report.run_id,
+                new: report.items_new,
+                seen: report.items_seen,
+                duplicate: report.items_duplicate,
+                failed: report.items_failed,
+                pages: report.pages,
+                requests: report.requests,
+                stop: report.stop,
             });
             Ok(JobDone::saying(summary.to_string()))
         }
     }
+}
+
+/// What a crawl job says of itself when it is done.
+#[derive(Debug, Serialize, Deserialize)]
+struct Summary {
+    run: i64,
+    new: u32,
+    seen: u32,
+    #[serde(default)]
+    duplicate: u32,
+    failed: u32,
+    #[serde(default)]
+    pages: u32,
+    requests: u32,
+    stop: StopReason,
+}
+
+/// What came of a crawl that some worker made, by what its job says: the counts, without the single failures. None: the job is
+/// no crawl, or is not done.
+pub fn crawl_report(job: &Job) -> Option<Report> {
+    if job.kind != CRAWL || job.state != JobState::Done {
+        return None;
+    }
+    let told: Summary = serde_json::from_str(job.response.as_deref()?).ok()?;
+    let asked: CrawlJob = serde_json::from_value(job.payload.clone()).ok()?;
+    let mut report = Report::new(&asked.target, RobotsMode::default());
+    report.run_id = told.run;
+    (report.items_new, report.items_seen) = (told.new, told.seen);
+    (report.items_duplicate, report.items_failed) = (told.duplicate, told.failed);
+    (report.pages, report.requests, report.stop) = (told.pages, told.requests, told.stop);
+    if let (Some(from), Some(to)) = (job.started_at, job.finished_at) {
+        report.elapsed = Duration::from_millis(u64::try_from(to.0 - from.0).unwrap_or(0));
+    }
+    Some(report)
 }

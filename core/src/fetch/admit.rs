@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -22,6 +23,8 @@ const FLUSH_EVERY: i64 = 5_000;
 /// Where requests are this far apart, the start of each is stored before it goes: a process that is killed and
 /// started again keeps the interval. Below it, a start costs more than it is worth.
 const PACED: Duration = Duration::from_secs(1);
+/// Whoever waits behind others asks this often how long they take.
+const LISTEN: Duration = Duration::from_secs(15);
 
 /// Where what is known of hosts outlives the process.
 pub trait HostShelf: Send + Sync + 'static {
@@ -202,7 +205,9 @@ impl Shared {
         if let Some(ago) = self.register.hosts.started_elsewhere(key) {
             self.throttle.resume(key, &ask.policy, floor(), begin.checked_sub(ago));
         }
-        let pass = self.throttle.enter(key, &ask.policy, ask.purpose, floor).await;
+        let pass =
+            self.heard_waiting(ask, key, self.throttle.enter(key, &ask.policy, ask.purpose, floor)).await;
+        ask.pulse.beat();
         let floor = floor();
         let waited = self.clock.instant().saturating_duration_since(begin);
         trip.waited += waited;
@@ -246,6 +251,26 @@ impl Shared {
         Ok((pass, admitted))
     }
 
+    /// Waits for a turn, and lets whoever listens hear how long that takes: it has an end, however far away.
+    async fn heard_waiting<T>(&self, ask: &Ask, key: &str, turn: impl Future<Output = T>) -> T {
+        let mut turn = std::pin::pin!(turn);
+        if !ask.pulse.is_heard() {
+            return turn.await;
+        }
+        loop {
+            if let Poll::Ready(pass) = futures::poll!(turn.as_mut()) {
+                return pass;
+            }
+            if let Some(silent) = self.throttle.next_goes_in(key) {
+                ask.pulse.rest(silent);
+            }
+            tokio::select! {
+                pass = &mut turn => return pass,
+                () = self.clock.sleep_until(self.clock.instant() + LISTEN) => {}
+            }
+        }
+    }
+
     /// Writes an answer down.
     pub(super) fn finish(
         &self,
@@ -255,6 +280,7 @@ impl Shared {
         verdict: &Verdict,
         (requests, bytes): (u32, u64),
     ) {
+        ask.pulse.beat();
         let key = admitted.key().to_owned();
         let change = admitted.finish(verdict, requests, bytes);
         self.register.hosts.learn(&key, verdict, ask.policy.min_interval);

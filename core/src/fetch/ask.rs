@@ -14,6 +14,7 @@ use super::robots::OnUnreachable;
 use super::verdict::Verdict;
 use super::wire::Wire;
 use crate::clock::Timestamp;
+use crate::pulse::Pulse;
 
 /// What a request is for. It decides the pace (S2-64) and the encodings asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,6 +123,8 @@ pub struct Ask {
     pub strategy: Strategy,
     /// How its site is reached.
     pub wire: Arc<Wire>,
+    /// Hears of its turns and answers.
+    pub pulse: Pulse,
 }
 
 /// A request that the gate made by itself on the way to another: for a robots.txt, each redirect alone.

@@ -110,6 +110,7 @@ impl Shared {
                 robots: RobotsMode::Bypass,
                 strategy: Strategy::Http,
                 wire: ask.wire.clone(),
+                pulse: ask.pulse.clone(),
             };
             let mut trip = Trip::new(&own, &self.agent_for(ask), self.page_time, &self.clock);
             trip.max_hops = MAX_REDIRECTS;

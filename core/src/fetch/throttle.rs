@@ -83,6 +83,8 @@ struct Pace {
     active: Vec<u32>,
     last: Option<Last>,
     bucket: Bucket,
+    /// When the one who stands in the turnstile may go.
+    goes_at: Option<Instant>,
     /// From here on the last start is of no consequence.
     clear_at: Option<Instant>,
 }
@@ -159,12 +161,14 @@ impl Throttle {
         let own = gap(policy, purpose, self.attachment_cap, unit).max(floor);
         let now = self.clock.instant();
         let start = {
-            let pace = lock(&slot.pace);
+            let mut pace = lock(&slot.pace);
             let start = start_at(pace.last.as_ref(), now, own, purpose, self.attachment_cap);
-            match policy.rps {
+            let start = match policy.rps {
                 Some(rps) => start.max(pace.bucket.earliest(now, rps, policy.burst)),
                 None => start,
-            }
+            };
+            pace.goes_at = Some(start);
+            start
         };
         if start > now {
             self.clock.sleep_until(start).await;
@@ -184,6 +188,13 @@ impl Throttle {
         drop(pace);
         drop(turn);
         Pass { slot, limit, _flight: flight }
+    }
+
+    /// How long whoever is next still waits, as far as that is known: the end of a wait that is no standstill.
+    pub fn next_goes_in(&self, key: &str) -> Option<Duration> {
+        let slot = lock(&self.hosts).slots.get(key)?.clone();
+        let at = lock(&slot.pace).goes_at?;
+        at.checked_duration_since(self.clock.instant())
     }
 
     /// A request to `key` is known to have started then in another process, or in one before this; none: so long ago

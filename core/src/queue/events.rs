@@ -40,11 +40,15 @@ impl Events {
     }
 
     pub fn tell(&self, job: &Job, state: JobState, error: Option<&str>) {
+        self.tell_of(job.id, &job.kind, &job.lane, state, error);
+    }
+
+    pub fn tell_of(&self, id: i64, kind: &str, lane: &str, state: JobState, error: Option<&str>) {
         // Nobody need listen.
         let _ = self.0.send(QueueEvent::Job {
-            id: job.id,
-            kind: job.kind.clone(),
-            lane: job.lane.clone(),
+            id,
+            kind: kind.to_owned(),
+            lane: lane.to_owned(),
             state,
             error: error.map(str::to_owned),
         });

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -13,6 +13,7 @@ use super::job::{Hold, Job, NewJob};
 use super::retry::RetryPolicy;
 use crate::clock::Timestamp;
 use crate::error::{Error, ErrorClass};
+use crate::pulse::Pulse;
 use crate::store::Store;
 
 /// Does one kind of work.
@@ -39,7 +40,8 @@ pub trait JobHandler: Send + Sync + 'static {
 pub struct JobRules {
     /// Whether and when it is tried again.
     pub retry: RetryPolicy,
-    /// C5: given up when it made no [progress](JobContext::progress) for this long.
+    /// C5: given up when it made no [progress](JobContext::progress) and gave no [sign of life](JobContext::alive) for this
+    /// long.
     pub no_progress: Duration,
     /// C5: given up after this long in any case; none: never.
     pub wall: Option<Duration>,
@@ -113,20 +115,66 @@ pub struct JobContext {
     pub store: Arc<dyn Store>,
     /// Cancelled when the job should stop: it was called off, or the worker ends. What is under way may be finished.
     pub stop: CancellationToken,
-    pub(super) begun: Instant,
-    pub(super) progressed: AtomicU64,
+    pub(super) life: Arc<Life>,
+}
+
+/// The signs of life of a job.
+#[derive(Debug)]
+pub(super) struct Life {
+    begun: Instant,
+    /// Up to here all is well, in milliseconds since it began.
+    well_until: AtomicU64,
+    /// It achieved something, and nobody has written that down yet.
+    achieved: AtomicBool,
+}
+
+impl Life {
+    pub fn begins() -> Arc<Life> {
+        let begun = Instant::now();
+        Arc::new(Life { begun, well_until: AtomicU64::new(0), achieved: AtomicBool::new(false) })
+    }
+
+    fn rest(&self, silent: Duration) {
+        let until = self.begun.elapsed().saturating_add(silent);
+        // Of several things under way the one that takes longest counts.
+        let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
+        self.well_until.fetch_max(until, Ordering::Relaxed);
+    }
+
+    fn achieve(&self) {
+        self.rest(Duration::ZERO);
+        self.achieved.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it achieved something since this was last asked.
+    pub fn take_achieved(&self) -> bool {
+        self.achieved.swap(false, Ordering::Relaxed)
+    }
+
+    /// How long nothing was heard of it that should have been.
+    pub fn idle(&self) -> Duration {
+        let until = Duration::from_millis(self.well_until.load(Ordering::Relaxed));
+        self.begun.elapsed().saturating_sub(until)
+    }
 }
 
 impl JobContext {
-    /// Something was achieved: the clock that looks for stuck jobs starts anew (C5).
+    /// Something was achieved that need not be done again: the clock that looks for stuck jobs starts anew (C5), and
+    /// workers that were lost before this are held against the job no more.
     pub fn progress(&self) {
-        let since = self.begun.elapsed().as_millis() as u64;
-        self.progressed.store(since, Ordering::Relaxed);
+        self.life.achieve();
     }
 
-    pub(super) fn idle(&self) -> Duration {
-        let at = Duration::from_millis(self.progressed.load(Ordering::Relaxed));
-        self.begun.elapsed().saturating_sub(at)
+    /// It is at work, though nothing is achieved yet: the clock that looks for stuck jobs starts anew after `silent`, which
+    /// is how long something takes that has a known end, such as waiting for a host's turn. Zero: now.
+    pub fn alive(&self, silent: Duration) {
+        self.life.rest(silent);
+    }
+
+    /// The same as a value, for what works for this job elsewhere.
+    pub fn pulse(&self) -> Pulse {
+        let life = self.life.clone();
+        Pulse::new(move |silent| life.rest(silent))
     }
 }
 

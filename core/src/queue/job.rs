@@ -142,6 +142,11 @@ pub struct NewJob {
 }
 
 impl NewJob {
+    /// Where it stands when it is submitted.
+    pub(crate) fn state(&self, now: Timestamp) -> JobState {
+        if self.run_after.is_some_and(|at| at > now) { JobState::Scheduled } else { JobState::Queued }
+    }
+
     /// Work of a kind in a lane, to be done at once.
     pub fn new(kind: impl Into<String>, lane: impl Into<String>) -> NewJob {
         NewJob {
@@ -263,7 +268,7 @@ pub struct Job {
     /// How it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// The class of its last error, by [`ErrorClass::as_str`] or `stalled`, `timeout`.
+    /// The class of its last error, by [`ErrorClass::as_str`], or `stalled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_class: Option<String>,
     /// Its last error in words.

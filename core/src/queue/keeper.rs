@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::handler::Life;
 use super::table::{JobTable, Renewed};
 use crate::clock::Clock;
 use crate::store::StoreError;
@@ -22,6 +23,14 @@ const LISTEN: Duration = Duration::from_secs(2);
 pub(super) struct Held {
     /// The job under it at the moment.
     pub job: i64,
+    /// The job's signs of life, and how long it may give none.
+    pub life: Arc<Life>,
+    /// See [`Held::life`].
+    pub no_progress: Duration,
+    /// Whether workers that were lost before are held against the job.
+    pub suspect: bool,
+    /// Its end is being written down: then the lease may be gone without a loss.
+    pub ending: bool,
     /// Told when the job should stop.
     pub stop: CancellationToken,
     /// Told when the lease is lost: what is under way is worth nothing any more.
@@ -59,6 +68,24 @@ impl Keeper {
         lock(&self.held).insert(token, held);
     }
 
+    /// The end of the job under this lease is being written down.
+    pub fn ends(&self, token: i64) {
+        if let Some(held) = lock(&self.held).get_mut(&token) {
+            held.ending = true;
+        }
+    }
+
+    /// Lets go of everything: tokens and jobs. What is under way is worth nothing any more.
+    pub fn drop_all(&self) -> Vec<(i64, i64)> {
+        let held: Vec<_> = lock(&self.held).drain().collect();
+        held.into_iter()
+            .map(|(token, held)| {
+                held.lost.cancel();
+                (token, held.job)
+            })
+            .collect()
+    }
+
     pub fn drop_lease(&self, token: i64) {
         lock(&self.held).remove(&token);
     }
@@ -88,10 +115,44 @@ struct Round {
 }
 
 impl Round {
+    /// A handler that blocks its thread cannot be dropped by its worker. Its lease is left to run out, so that somebody else
+    /// may have the job and the lane.
+    fn give_up_the_blocked(&self) {
+        lock(&self.held).retain(|token, held| {
+            let blocked = !held.ending && held.life.idle() > held.no_progress.saturating_add(self.lease);
+            if blocked {
+                tracing::warn!(
+                    token,
+                    job = held.job,
+                    "the job blocks its thread; its lease is left to run out"
+                );
+                held.lost.cancel();
+            }
+            !blocked
+        });
+    }
+
     fn renew(&self) {
-        let tokens: Vec<i64> = lock(&self.held).keys().copied().collect();
+        self.give_up_the_blocked();
+        let (tokens, moving) = {
+            let mut held = lock(&self.held);
+            let moving: Vec<i64> = held
+                .iter_mut()
+                .filter(|(_, held)| held.suspect && held.life.take_achieved())
+                .map(|(token, held)| {
+                    held.suspect = false;
+                    *token
+                })
+                .collect();
+            (held.keys().copied().collect::<Vec<i64>>(), moving)
+        };
         if tokens.is_empty() {
             return;
+        }
+        if !moving.is_empty()
+            && let Err(error) = futures::executor::block_on(self.table.forgive(moving))
+        {
+            tracing::warn!(%error, "progress could not be noted");
         }
         let until = self.clock.steady().after(self.lease);
         // The store's writer is a thread too: this waits for it, whatever the runtime does.
@@ -100,8 +161,11 @@ impl Round {
                 let mut held = lock(&self.held);
                 for token in lost {
                     if let Some(gone) = held.remove(&token) {
-                        tracing::warn!(token, job = gone.job, "the lease is lost; the job is dropped");
                         gone.lost.cancel();
+                        if gone.ending {
+                            continue;
+                        }
+                        tracing::warn!(token, job = gone.job, "the lease is lost; the job is dropped");
                     }
                 }
                 held.values()

@@ -35,16 +35,20 @@ mod fire;
 mod handler;
 mod job;
 mod keeper;
+mod owner;
 mod retry;
 mod table;
+mod trouble;
 mod worker;
 
 pub use events::QueueEvent;
 pub use fire::{Chance, Fire, FireGate, IdleFor, Moment, PerDay, QuietHours, check_all};
 pub use handler::{Handlers, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules};
 pub use job::{Finish, Hold, Job, JobState, NewJob, Outcome, Submitted, UniqueFor};
+pub use owner::process;
 pub use retry::RetryPolicy;
 pub use table::{
-    Ended, JobQuery, JobTable, LaneState, LeaseAsk, Leased, NextDue, Renewed, Retention, Stalled,
+    Collect, Ended, Finished, JobQuery, JobTable, LaneState, LeaseAsk, LeaseState, Leased, NextDue, Renewed,
+    Retention, Stalled,
 };
 pub use worker::{Queue, WorkOptions};

@@ -24,14 +24,24 @@ pub trait JobTable: Send + Sync + 'static {
 
     /// Ends a job, and goes on: with the next job of the same lane under the same lease while no other lane waits, else
     /// the slot is given back and the next lane is taken. `next` none: the slot is only given back.
-    fn finish(&self, end: Ended, next: Option<LeaseAsk>, now: Timestamp) -> StoreFuture<'_, Option<Leased>>;
+    fn finish(&self, end: Ended, next: Option<LeaseAsk>, now: Timestamp) -> StoreFuture<'_, Finished>;
+
+    /// Gives back jobs with their slots, given as tokens and jobs, as if they had not begun: their worker must go at once.
+    /// Answers how many; what is not held any more is passed over.
+    fn give_back(&self, held: Vec<(i64, i64)>, now: Timestamp) -> StoreFuture<'_, u64>;
+
+    /// The jobs under these leases achieved something: workers that they lost before are held against them no more.
+    fn forgive(&self, tokens: Vec<i64>) -> StoreFuture<'_, ()>;
 
     /// Prolongs leases. Answers which of them are lost, and which jobs under them were asked to stop.
     fn renew(&self, tokens: Vec<i64>, until: Steady) -> StoreFuture<'_, Renewed>;
 
     /// Takes back the slots whose owners are gone: a job that was at work there waits again, or has failed when that
-    /// happened more than `max_stalled` times to it.
-    fn collect(&self, steady: Steady, max_stalled: u32, now: Timestamp) -> StoreFuture<'_, Vec<Stalled>>;
+    /// happened more than [`Collect::max_stalled`] times to it.
+    fn collect(&self, collect: Collect, now: Timestamp) -> StoreFuture<'_, Vec<Stalled>>;
+
+    /// The slots that are leased at the moment.
+    fn leases(&self) -> StoreFuture<'_, Vec<LeaseState>>;
 
     /// Calls a job off. One that is at work is asked to stop.
     fn cancel(&self, id: i64, now: Timestamp) -> StoreFuture<'_, Option<JobState>>;
@@ -98,6 +108,47 @@ pub struct Ended {
     pub alerts: Option<Arc<AlertWatch>>,
 }
 
+/// What came of a job's end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// Where the job stands now. Who was asked to stop does not come back, whatever its worker says.
+    pub state: JobState,
+    /// What there is to do next.
+    pub next: Option<Leased>,
+}
+
+/// Which slots are taken back, and what that means for their jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collect {
+    /// Leases that ended before this have run out, and so have those of another start of the machine.
+    pub steady: Steady,
+    /// Owners who are known to be dead: their leases need not run out.
+    pub dead: Vec<String>,
+    /// How often a job may lose its worker before it counts as failed.
+    pub max_stalled: u32,
+    /// Who is told, in the same transaction, when that makes one failure too many.
+    pub alerts: Option<Arc<AlertWatch>>,
+}
+
+/// A slot that is leased.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeaseState {
+    /// The token.
+    pub token: i64,
+    /// The lane.
+    pub lane: String,
+    /// The slot of it.
+    pub slot: u32,
+    /// The process.
+    pub owner: String,
+    /// Which start of the machine it was given out under.
+    pub boot: String,
+    /// The job that runs under it.
+    pub job: Option<i64>,
+    /// When it was taken.
+    pub taken_at: Timestamp,
+}
+
 /// What came of prolonging.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renewed {
@@ -112,6 +163,10 @@ pub struct Renewed {
 pub struct Stalled {
     /// The job.
     pub id: i64,
+    /// Its kind.
+    pub kind: String,
+    /// Its lane.
+    pub lane: String,
     /// What became of it.
     pub state: JobState,
 }
@@ -125,6 +180,8 @@ pub struct JobQuery {
     pub lane: Option<String>,
     /// Only of this kind.
     pub kind: Option<String>,
+    /// Only these jobs; none: any.
+    pub ids: Option<Vec<i64>>,
     /// Only with smaller numbers: the last one of the page before.
     pub before_id: Option<i64>,
     /// At most so many; 0: 100.

@@ -1,7 +1,7 @@
 //! Workers: take a job, run its handler under the job's clocks, write down what came of it, take the next.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::Stream;
@@ -11,15 +11,20 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::events::{Events, QueueEvent};
-use super::handler::{Handlers, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules};
+use super::handler::{Handlers, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules, Life};
 use super::job::{Finish, Hold, Job, JobState, NewJob, Submitted};
 use super::keeper::{Held, Keeper};
-use super::table::{Ended, JobTable, LeaseAsk, Leased, Retention};
+use super::owner;
+use super::table::{Collect, Ended, Finished, JobTable, LeaseAsk, Leased, Retention};
+use super::trouble::{Trouble, trouble};
 use crate::Result;
 use crate::clock::{Clock, Entropy, Timestamp};
 use crate::deliver::alert::AlertWatch;
 use crate::error::{Error, ErrorClass};
 use crate::store::{Store, StoreError};
+
+/// A job that stopped without having been asked to waits so long.
+const UNASKED: Duration = Duration::from_secs(30);
 
 /// How workers work. The defaults are those of the requirements.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +45,10 @@ pub struct WorkOptions {
     pub idle: Duration,
     /// Finished jobs that are kept.
     pub retention: Retention,
+    /// How long a job may give no sign of life (C5), in place of what its kind says.
+    pub no_progress: Option<Duration>,
+    /// How long a store is waited for that cannot be written: a full disk, a lock. Then the workers end.
+    pub patience: Duration,
 }
 
 impl Default for WorkOptions {
@@ -53,6 +62,8 @@ impl Default for WorkOptions {
             cancel_grace: Duration::from_secs(10),
             idle: Duration::from_secs(1),
             retention: Retention::default(),
+            no_progress: None,
+            patience: Duration::from_secs(3600),
         }
     }
 }
@@ -66,7 +77,8 @@ pub struct Queue {
     entropy: Arc<dyn Entropy>,
     events: Events,
     bell: Arc<Notify>,
-    keeper: Arc<std::sync::Mutex<Option<Arc<Keeper>>>>,
+    /// Of those who work through this queue at the moment.
+    keepers: Arc<std::sync::Mutex<Vec<Weak<Keeper>>>>,
     alerts: Option<Arc<AlertWatch>>,
     stalled: Arc<AtomicU64>,
 }
@@ -79,8 +91,8 @@ impl Queue {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Queue {
-        let (bell, keeper, stalled) = Default::default();
-        Queue { table, store, clock, entropy, events: Events::new(), bell, keeper, alerts: None, stalled }
+        let (bell, keepers, stalled) = Default::default();
+        Queue { table, store, clock, entropy, events: Events::new(), bell, keepers, alerts: None, stalled }
     }
 
     /// The same, and somebody is told when work that is done through it keeps failing (S2-66).
@@ -102,7 +114,13 @@ impl Queue {
 
     /// Submits jobs, all of them or none.
     pub async fn submit_all(&self, jobs: Vec<NewJob>) -> Result<Vec<Submitted>> {
-        let submitted = self.table.submit(jobs, self.clock.now()).await?;
+        let now = self.clock.now();
+        let named: Vec<_> =
+            jobs.iter().map(|job| (job.kind.clone(), job.lane.clone(), job.state(now))).collect();
+        let submitted = self.table.submit(jobs, now).await?;
+        for (job, (kind, lane, state)) in submitted.iter().zip(&named).filter(|(job, _)| job.fresh) {
+            self.events.tell_of(job.id, kind, lane, *state, None);
+        }
         self.bell.notify_waiters();
         Ok(submitted)
     }
@@ -120,19 +138,71 @@ impl Queue {
     /// Calls a job off. One that waits is cancelled at once, one that is at work is asked to stop; the answer is its
     /// state now, none when there is no such job.
     pub async fn cancel(&self, id: i64) -> Result<Option<JobState>> {
+        let before = self.table.job(id).await?;
         let state = self.table.cancel(id, self.clock.now()).await?;
-        let keeper = lock(&self.keeper).clone();
-        if let Some(keeper) = keeper {
-            keeper.stop_job(id);
-        }
+        self.tell_change(before, state);
+        self.keepers().iter().for_each(|keeper| keeper.stop_job(id));
         Ok(state)
     }
 
     /// Lets a job that ended badly, or waits for its time, start now.
     pub async fn retry(&self, id: i64) -> Result<Option<JobState>> {
+        let before = self.table.job(id).await?;
         let state = self.table.retry(id, self.clock.now()).await?;
+        self.tell_change(before, state);
         self.bell.notify_waiters();
         Ok(state)
+    }
+
+    /// Gives back at once everything that is worked on through this queue, in one write: what is under way is dropped and waits
+    /// again as if it had not begun, for whoever comes next. For a program that must end now. Answers how many jobs.
+    pub async fn abandon(&self) -> Result<u64> {
+        let held = self.keepers().iter().flat_map(|keeper| keeper.drop_all()).collect();
+        Ok(self.table.give_back(held, self.clock.now()).await?)
+    }
+
+    fn keepers(&self) -> Vec<Arc<Keeper>> {
+        lock(&self.keepers).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// A keeper for those who work through this queue from now on.
+    pub(super) fn keep(&self, lease: Duration) -> Result<Arc<Keeper>> {
+        let keeper = Arc::new(Keeper::start(self.table.clone(), self.clock.clone(), lease)?);
+        let mut keepers = lock(&self.keepers);
+        keepers.retain(|keeper| keeper.strong_count() > 0);
+        keepers.push(Arc::downgrade(&keeper));
+        drop(keepers);
+        Ok(keeper)
+    }
+
+    fn tell_change(&self, before: Option<Job>, state: Option<JobState>) {
+        if let (Some(job), Some(state)) = (before, state)
+            && job.state != state
+        {
+            self.events.tell(&job, state, None);
+        }
+    }
+
+    /// Takes back the slots of workers that are gone.
+    pub(crate) async fn collect(&self, max_stalled: u32) -> Result<usize> {
+        let steady = self.clock.steady();
+        let mut owners: Vec<String> = (self.table.leases().await?.into_iter())
+            .filter(|lease| lease.boot == steady.boot)
+            .map(|lease| lease.owner)
+            .collect();
+        owners.sort();
+        owners.dedup();
+        owners.retain(|owner| owner::is_dead(owner));
+        let collect = Collect { steady, dead: owners, max_stalled, alerts: self.alerts.clone() };
+        let stalled = self.table.collect(collect, self.clock.now()).await?;
+        for job in &stalled {
+            self.events.tell_of(job.id, &job.kind, &job.lane, job.state, Some("its worker died or was lost"));
+        }
+        if !stalled.is_empty() {
+            self.stalled.fetch_add(stalled.len() as u64, Ordering::Relaxed);
+            self.bell.notify_waiters();
+        }
+        Ok(stalled.len())
     }
 
     /// Waits until a job has ended, whoever works on it. None: there is no such job, or it was forgotten.
@@ -172,8 +242,7 @@ impl Queue {
         stop: CancellationToken,
         until_empty: bool,
     ) -> Result<()> {
-        let keeper = Arc::new(Keeper::start(self.table.clone(), self.clock.clone(), options.lease)?);
-        *lock(&self.keeper) = Some(keeper.clone());
+        let keeper = self.keep(options.lease)?;
         let crew = Arc::new(Crew {
             queue: self.clone(),
             kinds: handlers.kinds(),
@@ -183,7 +252,7 @@ impl Queue {
             drained: CancellationToken::new(),
             until_empty,
             keeper,
-            owner: owner(&*self.entropy),
+            owner: owner::name(&*self.entropy),
         });
         crew.care().await;
         let mut tasks = JoinSet::new();
@@ -225,7 +294,6 @@ impl Queue {
                 }
             }
         }
-        *lock(&self.keeper) = None;
         first_error.map_or(Ok(()), Err)
     }
 }
@@ -255,12 +323,21 @@ impl Crew {
 
     async fn worker(&self) -> Result<()> {
         let mut next: Option<Leased> = None;
+        let mut patience = Patience::of(&self.options);
         loop {
             if next.is_none() {
                 if self.stop.is_cancelled() {
                     return Ok(());
                 }
-                next = self.queue.table.lease(self.ask(), self.queue.clock.now()).await?;
+                let leased = self.queue.table.lease(self.ask(), self.queue.clock.now()).await;
+                next = match leased {
+                    Ok(leased) => leased,
+                    Err(error) => {
+                        self.bear(error, &mut patience).await?;
+                        continue;
+                    }
+                };
+                patience = Patience::of(&self.options);
             }
             let Some(leased) = next.take() else {
                 if self.nothing_left().await? {
@@ -295,41 +372,109 @@ impl Crew {
     async fn one(&self, Leased { token, job }: Leased) -> Result<Option<Leased>> {
         let stop = self.stop.child_token();
         let lost = CancellationToken::new();
-        self.keeper.hold(token, Held { job: job.id, stop: stop.clone(), lost: lost.clone() });
-        let given = Given { keeper: &self.keeper, token };
+        let life = Life::begins();
+        let handler = self.handlers.of(&job.kind);
+        let mut rules = handler.map(|handler| handler.rules()).unwrap_or_default();
+        rules.no_progress = self.options.no_progress.unwrap_or(rules.no_progress);
+        let held = Held {
+            job: job.id,
+            life: life.clone(),
+            no_progress: rules.no_progress,
+            suspect: job.stalls > 0,
+            ending: false,
+            stop: stop.clone(),
+            lost: lost.clone(),
+        };
+        self.keeper.hold(token, held);
+        // The lease is kept until the end is written down.
+        let _given = Given { keeper: &self.keeper, token };
         self.queue.events.tell(&job, JobState::Running, None);
-        let how = match self.handlers.of(&job.kind) {
+        let how = match handler {
             Some(handler) => {
-                let context = JobContext {
-                    store: self.queue.store.fenced(token),
-                    job: job.clone(),
-                    stop: stop.clone(),
-                    begun: Instant::now(),
-                    progressed: AtomicU64::new(0),
-                };
-                self.carry_out(handler.clone(), context, &lost).await
+                let store = self.queue.store.fenced(token);
+                let context = JobContext { store, job: job.clone(), stop, life };
+                self.carry_out(handler.clone(), context, &rules, &lost).await
             }
             // Only kinds that have a handler are asked for.
             None => Some(Finish::GivenBack),
         };
-        drop(given);
-        let Some(how) = how else { return Ok(None) };
-        let told = how.clone();
-        let next = (!self.stop.is_cancelled()).then(|| self.ask());
-        let ended = Ended { token, id: job.id, how, alerts: self.queue.alerts.clone() };
-        match self.queue.table.finish(ended, next, self.queue.clock.now()).await {
-            Ok(next) => {
-                // Told when it is so: whoever looks the job up now finds it as he was told.
-                self.tell(&job, &told);
-                Ok(next)
-            }
+        let finished = match how {
+            Some(how) => self.write_down(&job, token, how, &lost).await?,
+            None => None,
+        };
+        match finished {
+            Some(finished) => Ok(finished.next),
             // Somebody else has the job now; what was done in the store under the old lease was refused as well.
-            Err(StoreError::Fenced { token }) => {
-                tracing::warn!(token, job = job.id, "the lease was lost; the job goes on elsewhere");
+            None => {
+                if let Ok(Some(job)) = self.queue.table.job(job.id).await {
+                    self.queue.events.tell(&job, job.state, None);
+                }
                 Ok(None)
             }
-            Err(error) => Err(error.into()),
         }
+    }
+
+    /// Writes down what came of a job. A store that cannot be written now is waited for; what it will not have is the fault
+    /// of this job and of no other. None: the job goes on elsewhere.
+    async fn write_down(
+        &self,
+        job: &Job,
+        token: i64,
+        how: Finish,
+        lost: &CancellationToken,
+    ) -> Result<Option<Finished>> {
+        self.keeper.ends(token);
+        let mut ended = Ended { token, id: job.id, how, alerts: self.queue.alerts.clone() };
+        let (mut patience, mut refused) = (Patience::of(&self.options), false);
+        loop {
+            let next = (!self.stop.is_cancelled()).then(|| self.ask());
+            let error = match self.queue.table.finish(ended.clone(), next, self.queue.clock.now()).await {
+                Ok(finished) => {
+                    // Told when it is so: whoever looks the job up now finds it as he was told.
+                    self.queue.events.tell(job, finished.state, words(&ended.how));
+                    return Ok(Some(finished));
+                }
+                Err(error) => error,
+            };
+            match trouble(&error) {
+                Trouble::LeaseGone => {
+                    tracing::warn!(token, job = job.id, "the lease was lost; the job goes on elsewhere");
+                    return Ok(None);
+                }
+                Trouble::OfThisStep if !refused => {
+                    tracing::warn!(job = job.id, %error, "what came of a job cannot be stored; it has failed");
+                    let error = format!("what came of it cannot be stored: {error}");
+                    ended.how = Finish::Failed { class: ErrorClass::Config, error };
+                    refused = true;
+                }
+                // Not even that: the lease runs out, and the job is one that loses its workers.
+                Trouble::OfThisStep => {
+                    tracing::error!(job = job.id, %error, "the end of a job cannot be stored");
+                    return Ok(None);
+                }
+                Trouble::Passing | Trouble::OfTheStore => {
+                    tokio::select! {
+                        borne = self.bear(error, &mut patience) => borne?,
+                        () = lost.cancelled() => return Ok(None),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits a little for a store that cannot be written at the moment; an error when it has been waited for long enough, or
+    /// waiting will not help.
+    async fn bear(&self, error: StoreError, patience: &mut Patience) -> Result<()> {
+        if trouble(&error) != Trouble::Passing || self.drained.is_cancelled() {
+            return Err(error.into());
+        }
+        let Some(pause) = patience.next() else { return Err(error.into()) };
+        tracing::warn!(%error, "the store cannot be written; it is tried again in {} s", pause.as_secs_f32());
+        tokio::select! {
+            () = sleep(pause) => {}
+            () = self.drained.cancelled() => {}
+        }
+        Ok(())
     }
 
     /// The handler under its clocks. None: the lease is lost, there is nothing to write down.
@@ -337,9 +482,9 @@ impl Crew {
         &self,
         handler: Arc<dyn JobHandler>,
         context: JobContext,
+        rules: &JobRules,
         lost: &CancellationToken,
     ) -> Option<Finish> {
-        let rules = handler.rules();
         let expiring = context.job.expiring;
         let run = async {
             use futures::FutureExt;
@@ -372,25 +517,31 @@ impl Crew {
             biased;
             () = lost.cancelled() => None,
             done = run => Some(match done {
-                Ok(result) => self.judge(&context.job, result, &rules, called_off()),
+                Ok(result) => self.judge(&context, result, rules, called_off()),
                 Err(panic) => Finish::Failed { class: ErrorClass::Adapter, error: panicked(&*panic) },
             }),
-            () = wall => Some(self.timed_out(&context.job, &rules, "its wall limit")),
+            () = wall => Some(self.timed_out(&context.job, rules, "its wall limit")),
             () = stuck(&context, rules.no_progress) => {
-                Some(self.timed_out(&context.job, &rules, "its time without progress"))
+                Some(self.timed_out(&context.job, rules, "its time without progress"))
             }
             () = stopped => Some(if called_off() { Finish::Cancelled } else { Finish::GivenBack }),
         }
     }
 
-    fn judge(&self, job: &Job, result: JobResult, rules: &JobRules, called_off: bool) -> Finish {
+    fn judge(&self, context: &JobContext, result: JobResult, rules: &JobRules, called_off: bool) -> Finish {
         match result {
             Ok(JobDone { response, then }) => Finish::Done { response, then },
             Err(JobFailed::Interrupted) if called_off => Finish::Cancelled,
-            Err(JobFailed::Interrupted) => Finish::GivenBack,
+            Err(JobFailed::Interrupted) if context.stop.is_cancelled() => Finish::GivenBack,
+            // Nobody asked it to stop: taken up at once it might stop for ever.
+            Err(JobFailed::Interrupted) => Finish::Postponed {
+                until: Timestamp(self.queue.clock.now().0.saturating_add(UNASKED.as_millis() as i64)),
+                hold: Hold::Job,
+                why: "it stopped, and nobody had asked it to".to_owned(),
+            },
             Err(JobFailed::Postponed { until, hold, why }) => Finish::Postponed { until, hold, why },
             Err(JobFailed::Error { class, message, not_before }) => {
-                self.failed(job, rules, class, message, not_before)
+                self.failed(&context.job, rules, class, message, not_before)
             }
         }
     }
@@ -421,32 +572,12 @@ impl Crew {
         }
     }
 
-    fn tell(&self, job: &Job, how: &Finish) {
-        let (state, error) = match how {
-            Finish::Done { .. } if job.expiring => (JobState::Expired, None),
-            Finish::Done { .. } => (JobState::Done, None),
-            Finish::Failed { error, .. } => (JobState::Failed, Some(error.as_str())),
-            Finish::Retry { error, .. } => (JobState::RetryWait, Some(error.as_str())),
-            Finish::Postponed { why, .. } => (JobState::RetryWait, Some(why.as_str())),
-            Finish::GivenBack => (JobState::Queued, None),
-            Finish::Cancelled => (JobState::Cancelled, None),
-        };
-        self.queue.events.tell(job, state, error);
-    }
-
     /// What is done now and then: slots of lost workers, jobs long done.
     async fn care(&self) {
         let (queue, now) = (&self.queue, self.queue.clock.now());
-        match queue.table.collect(queue.clock.steady(), self.options.max_stalled, now).await {
-            Ok(stalled) if stalled.is_empty() => {}
-            Ok(stalled) => {
-                tracing::warn!(
-                    jobs = stalled.len(),
-                    "jobs whose workers were lost wait again or have failed"
-                );
-                queue.stalled.fetch_add(stalled.len() as u64, Ordering::Relaxed);
-                queue.bell.notify_waiters();
-            }
+        match queue.collect(self.options.max_stalled).await {
+            Ok(0) => {}
+            Ok(jobs) => tracing::warn!(jobs, "jobs whose workers were lost wait again or have failed"),
             Err(error) => tracing::warn!(%error, "slots of lost workers could not be taken back"),
         }
         if let Err(error) = queue.table.prune(self.options.retention, now).await {
@@ -470,7 +601,7 @@ impl Drop for Given<'_> {
 /// Ends when a job made no progress for too long.
 async fn stuck(context: &JobContext, limit: Duration) {
     loop {
-        let idle = context.idle();
+        let idle = context.life.idle();
         if idle >= limit {
             return;
         }
@@ -484,11 +615,33 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
     format!("its handler panicked: {}", words.as_deref().unwrap_or("without words"))
 }
 
-/// This process, in a word that no other has.
-fn owner(entropy: &dyn Entropy) -> String {
-    let mut bytes = [0u8; 4];
-    entropy.fill(&mut bytes);
-    format!("{}-{:08x}", std::process::id(), u32::from_le_bytes(bytes))
+/// The error in what came of a job.
+fn words(how: &Finish) -> Option<&str> {
+    match how {
+        Finish::Failed { error, .. } | Finish::Retry { error, .. } => Some(error),
+        Finish::Postponed { why, .. } => Some(why),
+        Finish::Done { .. } | Finish::GivenBack | Finish::Cancelled => None,
+    }
+}
+
+/// How long a store is still waited for.
+struct Patience {
+    pause: Duration,
+    left: Duration,
+}
+
+impl Patience {
+    fn of(options: &WorkOptions) -> Patience {
+        Patience { pause: Duration::from_millis(200), left: options.patience }
+    }
+
+    /// The next pause, each twice as long up to half a minute; none: it was long enough.
+    fn next(&mut self) -> Option<Duration> {
+        let pause = self.pause.min(self.left);
+        self.left -= pause;
+        self.pause = (2 * self.pause).min(Duration::from_secs(30));
+        (!pause.is_zero()).then_some(pause)
+    }
 }
 
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {

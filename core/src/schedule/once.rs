@@ -77,10 +77,9 @@ impl Schedules {
         Ok(self.queue.table().jobs(query).await?)
     }
 
-    /// Takes up what a program that died left at work (S1-12), as workers do by themselves when they start: as soon as its
-    /// lease has ended, it waits again, or its expiry is told. Answers how many.
+    /// Takes up what a program that died left at work (S1-12), as workers do by themselves when they start: as soon as it is
+    /// certain that the program is gone, it waits again, or its expiry is told. Answers how many.
     pub async fn rehydrate(&self) -> Result<usize> {
-        let now = self.clock.now();
-        Ok(self.queue.table().collect(self.clock.steady(), MOST_STALLS, now).await?.len())
+        self.queue.collect(MOST_STALLS).await
     }
 }

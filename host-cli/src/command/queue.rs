@@ -92,7 +92,7 @@ pub async fn run(open: &OpenArgs, command: QueueCommand) -> anyhow::Result<Exit>
     match command {
         QueueCommand::Ls { state, lane, kind, limit } => {
             let states = state.into_iter().map(JobState::from).collect();
-            let jobs = table.jobs(JobQuery { states, lane, kind, before_id: None, limit }).await?;
+            let jobs = table.jobs(JobQuery { states, lane, kind, limit, ..JobQuery::default() }).await?;
             let headings = ["id", "kind", "lane", "state", "due", "age", "attempts", "what", "why"];
             print_rows(&jobs, &headings, |job| line(job, now))?;
         }

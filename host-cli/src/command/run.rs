@@ -28,7 +28,7 @@ pub async fn run(open: &OpenArgs, args: RunArgs) -> anyhow::Result<Exit> {
         return Err(Usage("--jobs 0 would work on nothing; write 1 to 64".to_string()).into());
     }
     let engine = open.builder_in(open.data.clone())?.reconcile_every(args.work.reconcile).build().await?;
-    let stop = drain_then_abort();
+    let stop = drain_then_abort(Some(engine.queue().clone()));
     let options = args.work.options();
     note("dibao: working; Ctrl-C ends it");
     open.note_missing_contact();

@@ -65,7 +65,7 @@ pub async fn run(open: &OpenArgs, args: ServeArgs) -> anyhow::Result<Exit> {
         .build()
         .await?;
     let server = Server::bind(engine.clone(), options).await?;
-    let stop = drain_then_abort();
+    let stop = drain_then_abort(Some(engine.queue().clone()));
     let addr = server.addr()?;
     // Whoever started it may have left the port to the system: this line tells where it is.
     note(format_args!("dibao: serving at http://{addr}/admin/; Ctrl-C ends it"));

@@ -71,6 +71,7 @@ pub fn granted(url: &str, hosts: &str) -> Ask {
         robots: RobotsMode::Bypass,
         strategy: Strategy::Browser,
         wire: Arc::default(),
+        pulse: Default::default(),
         url,
     }
 }

@@ -105,20 +105,119 @@ async fn the_first_signal_drains_a_worker_and_the_second_aborts_it_and_both_go_o
             false => {
                 assert_eq!((&shown["state"], &shown["attempts"]), (&"queued".into(), &0.into()), "{shown}")
             }
-            true => {
-                // Nobody gave it back: it is taken back when its lease has run out. Here the day is short.
-                assert_eq!(shown["state"], "running");
-                let raw = rusqlite::Connection::open(stage.path("data/dibao.db")).unwrap();
-                raw.execute("UPDATE lease SET until = 0", []).unwrap();
-            }
+            // What was under way is dropped, and goes back all the same.
+            true => assert_eq!((&shown["state"], &shown["stalls"]), (&"queued".into(), &0.into()), "{shown}"),
         }
         stage.dibao("run --until-empty").await.exits(0);
         let done = stage.dibao(&format!("queue show {id}")).await.exits(0).row();
-        assert_eq!((&done["state"], &done["stalls"]), (&"done".into(), &i64::from(abort).into()), "{done}");
+        assert_eq!((&done["state"], &done["stalls"]), (&"done".into(), &0.into()), "{done}");
         assert!(done["response"].as_str().unwrap().contains("\"failed\":0"), "{done}");
     }
     assert_eq!(stage.dibao("export --site ndrc").await.rows().len(), 20, "each article once");
     stage.intact().await;
+}
+
+/// A crawl job of so many articles, and the program at work on it until its first page that never comes.
+async fn at_work(stage: &Stage, items: u32, more: &str, pages: usize) -> (i64, tokio::process::Child) {
+    let table = store(stage);
+    let payload = serde_json::json!({"target": "ndrc__xwfb", "max_items": items, "force": true});
+    let job = NewJob::new("crawl", "www.ndrc.gov.cn").payload(payload).unique("crawl:ndrc__xwfb");
+    let id = table.submit(vec![job], Timestamp(1)).await.unwrap()[0].id;
+    drop(table);
+    stage.replica.forget_requests();
+    stage.replica.fault(FaultRule::new(Fault::Hold).path("*/t2026*").skip(pages as u64 - 1).times(1));
+    let child = stage.command(&format!("run --no-schedules {more}")).spawn().unwrap();
+    stage.replica.wait_for(pages, |seen| seen.path.contains("/t2026")).await;
+    (id, child)
+}
+
+fn pid(child: &tokio::process::Child) -> Pid {
+    Pid::from_raw(child.id().unwrap() as i32).unwrap()
+}
+
+/// Pauses a process at a moment at which it does not hold the database: nobody could write before it wakes up.
+fn stop_between_writes(stage: &Stage, process: Pid) {
+    let raw = rusqlite::Connection::open(stage.path("data/dibao.db")).unwrap();
+    raw.busy_timeout(std::time::Duration::ZERO).unwrap();
+    loop {
+        kill_process(process, Signal::STOP).unwrap();
+        if raw.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok() {
+            return;
+        }
+        kill_process(process, Signal::CONT).unwrap();
+        std::thread::yield_now();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_worker_loses_its_crawl_to_another_that_finishes_it() {
+    let stage = Stage::with_five().await;
+    let times = "--lease 2 --stall-scan 0.3";
+    let (id, paused) = at_work(&stage, 12, times, 3).await;
+    stop_between_writes(&stage, pid(&paused));
+    stage.replica.clear_faults();
+    let other = stage.dibao(&format!("run --until-empty {times}")).await.exits(0);
+    assert!(!other.stderr.contains("is being crawled already"), "{}", other.stderr);
+    let done = stage.dibao(&format!("queue show {id}")).await.exits(0).row();
+    assert_eq!((&done["state"], &done["attempts"]), (&"done".into(), &1.into()), "{done}");
+    // It wakes up, and changes nothing any more.
+    let waker = pid(&paused);
+    let waiting = tokio::spawn(paused.wait_with_output());
+    kill_process(waker, Signal::CONT).unwrap();
+    kill_process(waker, Signal::TERM).unwrap();
+    Run::of(waiting.await.unwrap().unwrap()).exits(130);
+    assert_eq!(stage.dibao(&format!("queue show {id}")).await.exits(0).row(), done);
+    assert_eq!(stage.dibao("export --site ndrc").await.rows().len(), 12, "each article once");
+    stage.intact().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_was_killed_is_replaced_at_once_and_a_crawl_that_gets_on_survives_any_number_of_kills()
+{
+    let stage = Stage::with_five().await;
+    for kills in 1..=3 {
+        // Each gets on a little, and dies.
+        let (id, mut killed) = at_work(&stage, 20, "", 4).await;
+        loop {
+            let shown = stage.dibao(&format!("queue show {id}")).await.exits(0).row();
+            if shown["stalls"] == 0 {
+                break;
+            }
+        }
+        kill_process(pid(&killed), Signal::KILL).unwrap();
+        killed.wait().await.unwrap();
+        stage.replica.clear_faults();
+        let shown = stage.dibao(&format!("queue show {id}")).await.exits(0).row();
+        assert_eq!(shown["state"], "running", "after {kills} kills nobody has noticed yet");
+    }
+    // Nobody waits for the lease of the dead, which is a minute long.
+    let begin = std::time::Instant::now();
+    let reports = stage.dibao("crawl --all --max-items 20").await.exits(0).rows();
+    assert!(begin.elapsed() < std::time::Duration::from_secs(45), "{:?}", begin.elapsed());
+    assert!(reports.iter().any(|report| report["target"] == "ndrc__xwfb"), "{reports:?}");
+    assert_eq!(stage.dibao("export --target ndrc__xwfb").await.rows().len(), 20);
+    stage.intact().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_of_all_tells_of_every_target_also_of_those_that_ended_without_it() {
+    let stage = Stage::new().await;
+    stage.dibao("site import ndrc.yaml").await.exits(0);
+    let (id, mut killed) = at_work(&stage, 5, "", 1).await;
+    kill_process(pid(&killed), Signal::KILL).unwrap();
+    killed.wait().await.unwrap();
+    stage.replica.clear_faults();
+    // It has lost a worker before: this was once too often.
+    let raw = rusqlite::Connection::open(stage.path("data/dibao.db")).unwrap();
+    raw.execute("UPDATE job SET stalls = 1 WHERE id = ?", [id]).unwrap();
+    drop(raw);
+    let run =
+        stage.dibao("crawl --all --max-items 5").await.exits(1).says(&["ndrc__xwfb", "its worker died"]);
+    let rows = run.rows();
+    let row =
+        |target: &str| rows.iter().find(|row| row["target"] == target).unwrap_or_else(|| panic!("{rows:?}"));
+    assert_eq!(row("ndrc__xwfb")["exit_code"], 1);
+    assert_eq!(row("ndrc__tz")["items_new"], 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use dibao::clock::{SeededEntropy, SystemClock};
 use dibao::queue::{
-    Handlers, JobContext, JobDone, JobFailed, JobHandler, JobQuery, JobResult, JobRules, JobState, JobTable,
-    NewJob, Queue, RetryPolicy, WorkOptions,
+    Collect, Handlers, JobContext, JobDone, JobFailed, JobHandler, JobQuery, JobResult, JobRules, JobState,
+    JobTable, NewJob, Queue, RetryPolicy, WorkOptions,
 };
 use dibao::store::{Durability, Files, SqliteStore};
 use dibao::{Clock, ErrorClass, Steady, Timestamp};
@@ -311,7 +311,9 @@ async fn killed_paused_and_confused_by_clocks_every_job_ends_exactly_once() {
     let stalls: u32 = jobs.iter().map(|job| job.stalls).sum();
     assert!(stalls >= struck_at_work, "{struck_at_work} died at work, but only {stalls} stalls were counted");
     never_two_in_a_slot(dir.path(), &paused);
-    store.collect(Steady { boot: "none".into(), ms: 0 }, 1, now).await.unwrap();
+    let steady = Steady { boot: "none".into(), ms: 0 };
+    let all = Collect { steady, dead: Vec::new(), max_stalled: 1, alerts: None };
+    store.collect(all, now).await.unwrap();
     assert_eq!(store.doctor(SystemClock.steady(), false).await.unwrap(), Vec::<String>::new());
 }
 

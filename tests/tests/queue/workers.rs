@@ -326,3 +326,137 @@ async fn work_that_nobody_here_can_do_is_not_waited_for() {
     shop.work(Handlers::new().with("own", handler)).await;
     assert_eq!((shop.state(own).await, shop.state(foreign).await), (JobState::Done, JobState::Queued));
 }
+
+#[tokio::test]
+async fn a_job_that_waits_for_something_with_an_end_is_not_given_up_before_it() {
+    let shop = Shop::open();
+    let patient = shop.queue.submit(NewJob::new("patient", "a")).await.unwrap().id;
+    let stuck = shop.queue.submit(NewJob::new("stuck", "b")).await.unwrap().id;
+    let limit = Duration::from_millis(300);
+    let mut waits = does(|job| {
+        Box::pin(async move {
+            job.alive(Duration::from_millis(900));
+            // A sign of something else that is under way does not shorten the wait.
+            job.pulse().beat();
+            tokio::time::sleep(Duration::from_millis(1_000)).await;
+            Ok(JobDone::default())
+        })
+    });
+    waits.rules.no_progress = limit;
+    let mut hangs = does(|job| {
+        Box::pin(async move {
+            job.alive(Duration::from_millis(200));
+            std::future::pending().await
+        })
+    });
+    hangs.rules.no_progress = limit;
+    shop.work(Handlers::new().with("patient", waits).with("stuck", hangs)).await;
+    assert_eq!((shop.state(patient).await, shop.state(stuck).await), (JobState::Done, JobState::Failed));
+}
+
+#[tokio::test]
+async fn a_worker_that_must_go_at_once_gives_everything_back() {
+    let shop = Shop::open();
+    let ids = ["a", "b"].map(|lane| NewJob::new("long", lane));
+    let ids = shop.queue.submit_all(ids.to_vec()).await.unwrap();
+    let begun = Arc::new(tokio::sync::Semaphore::new(0));
+    let bell = begun.clone();
+    let handler = does(move |_| {
+        let bell = bell.clone();
+        Box::pin(async move {
+            bell.add_permits(1);
+            std::future::pending().await
+        })
+    });
+    let stop = CancellationToken::new();
+    let work =
+        shop.queue.work(Handlers::new().with("long", handler), WorkOptions::default(), stop.clone(), false);
+    let abandon = async {
+        let _both = begun.acquire_many(2).await.unwrap();
+        stop.cancel();
+        assert_eq!(shop.queue.abandon().await.unwrap(), 2);
+    };
+    let (worked, ()) = tokio::join!(work, abandon);
+    worked.unwrap();
+    for job in ids {
+        let job = shop.queue.table().job(job.id).await.unwrap().unwrap();
+        assert_eq!((job.state, job.attempts, job.stalls), (JobState::Queued, 0, 0));
+    }
+    assert!(shop.queue.table().leases().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_job_cannot_have_stored_fails_that_job_and_stops_no_worker() {
+    let shop = Shop::open();
+    let bad = shop.queue.submit(NewJob::new("bad", "a")).await.unwrap().id;
+    let good = shop.queue.submit(NewJob::new("good", "a")).await.unwrap().id;
+    let follows = does(|_| {
+        let then = vec![NewJob::new("", "work of no kind")];
+        Box::pin(async move { Ok(JobDone { response: None, then }) })
+    });
+    let fine = does(|_| Box::pin(async { Ok(JobDone::default()) }));
+    shop.work(Handlers::new().with("bad", follows).with("good", fine)).await;
+    let job = shop.queue.table().job(bad).await.unwrap().unwrap();
+    assert_eq!((job.state, job.error_class.as_deref()), (JobState::Failed, Some("config")));
+    assert!(job.error.as_deref().unwrap().contains("kind of a job has 0 bytes"), "{:?}", job.error);
+    assert_eq!(shop.state(good).await, JobState::Done);
+    assert!(shop.queue.table().leases().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn every_change_of_a_job_is_told_as_it_is_stored() {
+    let shop = Shop::open();
+    let mut events = std::pin::pin!(shop.queue.watch());
+    let mut next = async || match events.next().await.unwrap() {
+        QueueEvent::Job { id, state, .. } => (id, state),
+        QueueEvent::Missed(count) => panic!("{count} events are missing"),
+    };
+    let far = Timestamp(SystemClock.now().0 + 3_600_000);
+    let id = shop.queue.submit(NewJob::new("note", "a").unique("k").run_after(far)).await.unwrap().id;
+    assert_eq!(next().await, (id, JobState::Scheduled));
+    let again = NewJob::new("note", "a").unique("k");
+    assert!(!shop.queue.submit(again).await.unwrap().fresh, "no event: nothing changed");
+    shop.queue.cancel(id).await.unwrap();
+    shop.queue.cancel(id).await.unwrap();
+    assert_eq!(next().await, (id, JobState::Cancelled));
+    shop.queue.retry(id).await.unwrap();
+    assert_eq!(next().await, (id, JobState::Queued));
+    // Called off while it runs, it answers with something that would be tried again: it is not.
+    let queue = shop.queue.clone();
+    let mut handler = does(move |job| {
+        let queue = queue.clone();
+        Box::pin(async move {
+            queue.cancel(job.job.id).await.unwrap();
+            Err(network("reset"))
+        })
+    });
+    handler.rules.retry = RetryPolicy::CRAWL;
+    shop.work(Handlers::new().with("note", handler)).await;
+    assert_eq!(next().await, (id, JobState::Running));
+    assert_eq!(next().await, (id, JobState::Cancelling));
+    assert_eq!(next().await, (id, JobState::Cancelled));
+    assert_eq!(shop.state(id).await, JobState::Cancelled);
+}
+
+#[tokio::test]
+async fn a_job_that_stops_by_itself_is_not_taken_up_again_at_once() {
+    let shop = Shop::open();
+    let id = shop.queue.submit(NewJob::new("moody", "a")).await.unwrap().id;
+    let (stop, runs) = (CancellationToken::new(), Arc::new(AtomicU32::new(0)));
+    let count = runs.clone();
+    let handler = does(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Err(JobFailed::Interrupted) })
+    });
+    let mut events = std::pin::pin!(shop.queue.watch());
+    let work =
+        shop.queue.work(Handlers::new().with("moody", handler), WorkOptions::default(), stop.clone(), false);
+    let watch = async {
+        while !matches!(events.next().await, Some(QueueEvent::Job { state: JobState::RetryWait, .. })) {}
+        stop.cancel();
+    };
+    let (worked, ()) = tokio::join!(work, watch);
+    worked.unwrap();
+    let job = shop.queue.table().job(id).await.unwrap().unwrap();
+    assert_eq!((job.state, job.attempts, runs.load(Ordering::SeqCst)), (JobState::RetryWait, 0, 1));
+}

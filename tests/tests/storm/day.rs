@@ -121,6 +121,7 @@ fn ask(host: &str, site: usize, policy: HostPolicy, page: &str, purpose: Purpose
         robots: RobotsMode::default(),
         strategy: Default::default(),
         wire: Arc::default(),
+        pulse: Default::default(),
     }
 }
 

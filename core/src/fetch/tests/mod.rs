@@ -180,6 +180,7 @@ fn ask(url: &str) -> Ask {
         robots: RobotsMode::Bypass,
         strategy: escalate::Strategy::Auto,
         wire: Arc::default(),
+        pulse: Default::default(),
     }
 }
 

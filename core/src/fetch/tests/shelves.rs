@@ -113,3 +113,21 @@ async fn a_gate_keeps_its_distance_from_requests_of_the_process_before() {
         assert!(waits.start > 0 || waited < waits.end, "{ago} ms ago: waited {waited} ms for nothing");
     }
 }
+
+#[tokio::test]
+async fn whoever_listens_hears_how_long_a_turn_takes_and_every_request() {
+    let server = Server::start(|_| reply("200 OK", "", b"<p>ok")).await;
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let notes = heard.clone();
+    let pulse = crate::Pulse::new(move |silent| notes.lock().unwrap().push(silent));
+    let paced = HostPolicy { min_interval: Duration::from_millis(400), ..HostPolicy::unpaced(1) };
+    let gate = gate(options());
+    let ask = |path: &str| Ask { policy: paced, pulse: pulse.clone(), ..ask(&server.url(path)) };
+    gate.fetch(&ask("/a")).await.unwrap();
+    assert_eq!(*heard.lock().unwrap(), [Duration::ZERO; 2], "it goes, and it is answered");
+    heard.lock().unwrap().clear();
+    gate.fetch(&ask("/b")).await.unwrap();
+    let heard = heard.lock().unwrap();
+    assert!(heard[0] > Duration::from_millis(100) && heard[0] <= Duration::from_millis(400), "{heard:?}");
+    assert_eq!(heard[1..], [Duration::ZERO; 2]);
+}

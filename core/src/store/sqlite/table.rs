@@ -3,8 +3,8 @@
 use super::{SqliteStore, queue};
 use crate::clock::{Steady, Timestamp};
 use crate::queue::{
-    Ended, Job, JobQuery, JobState, JobTable, LaneState, LeaseAsk, Leased, NewJob, NextDue, Renewed,
-    Retention, Stalled, Submitted,
+    Collect, Ended, Finished, Job, JobQuery, JobState, JobTable, LaneState, LeaseAsk, LeaseState, Leased,
+    NewJob, NextDue, Renewed, Retention, Stalled, Submitted,
 };
 use crate::store::StoreFuture;
 
@@ -17,21 +17,28 @@ impl JobTable for SqliteStore {
         self.write("took a job", move |db| queue::lease(db, &ask, now))
     }
 
-    fn finish(
-        &self,
-        ended: Ended,
-        next: Option<LeaseAsk>,
-        now: Timestamp,
-    ) -> StoreFuture<'_, Option<Leased>> {
+    fn finish(&self, ended: Ended, next: Option<LeaseAsk>, now: Timestamp) -> StoreFuture<'_, Finished> {
         self.write("ended a job", move |db| queue::finish(db, &ended, next.as_ref(), now))
+    }
+
+    fn give_back(&self, held: Vec<(i64, i64)>, now: Timestamp) -> StoreFuture<'_, u64> {
+        self.write("gave jobs back", move |db| queue::give_back(db, &held, now))
+    }
+
+    fn forgive(&self, tokens: Vec<i64>) -> StoreFuture<'_, ()> {
+        self.write("noted progress", move |db| queue::forgive(db, &tokens))
     }
 
     fn renew(&self, tokens: Vec<i64>, until: Steady) -> StoreFuture<'_, Renewed> {
         self.write("prolonged leases", move |db| queue::renew(db, &tokens, &until))
     }
 
-    fn collect(&self, steady: Steady, max_stalled: u32, now: Timestamp) -> StoreFuture<'_, Vec<Stalled>> {
-        self.write("took back lost slots", move |db| queue::collect(db, &steady, max_stalled, now))
+    fn collect(&self, collect: Collect, now: Timestamp) -> StoreFuture<'_, Vec<Stalled>> {
+        self.write("took back lost slots", move |db| queue::collect(db, &collect, now))
+    }
+
+    fn leases(&self) -> StoreFuture<'_, Vec<LeaseState>> {
+        self.read("read the leases", queue::leases)
     }
 
     fn cancel(&self, id: i64, now: Timestamp) -> StoreFuture<'_, Option<JobState>> {

@@ -24,7 +24,7 @@ pub async fn run(open: &OpenArgs, args: &CrawlArgs, given: &[pick::Given]) -> an
     if targets.is_empty() {
         return Err(nothing());
     }
-    let cancel = drain_then_abort();
+    let cancel = drain_then_abort(None);
     let mut exit = Exit::Ok;
     for (site, target) in targets {
         let code = target.code.clone();

@@ -111,7 +111,8 @@ pub async fn run(open: &OpenArgs, logging: &LogArgs, args: CrawlArgs) -> anyhow:
         return Err(nothing());
     }
     let sink = args.output.as_deref().map(Sink::open).transpose()?.map(Arc::new);
-    let job = Job { engine, args, sink, cancel: drain_then_abort(), board: Board::new(logging.quiet) };
+    let cancel = drain_then_abort(Some(engine.queue().clone()));
+    let job = Job { engine, args, sink, cancel, board: Board::new(logging.quiet) };
     let ends: Vec<End> = match job.args.all {
         true => queued::run(&job, &targets).await?,
         false => {

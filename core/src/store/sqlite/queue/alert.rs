@@ -17,7 +17,8 @@ pub(super) fn observe(
     how: &Finish,
     now: Timestamp,
 ) -> Result<(), Fault> {
-    if !watch.kinds.contains(&job.kind) {
+    // That it was too late for a job says nothing about how such work goes.
+    if job.expiring {
         return Ok(());
     }
     let error = match how {
@@ -29,6 +30,20 @@ pub(super) fn observe(
         Finish::Postponed { hold: Hold::Host, why, .. } => Some(("blocked", why.as_str())),
         Finish::Postponed { .. } | Finish::GivenBack | Finish::Cancelled => return Ok(()),
     };
+    ended(db, watch, job, error, now)
+}
+
+/// An attempt at a job ended: well, or with an error of this class and in these words.
+pub(super) fn ended(
+    db: &Connection,
+    watch: &AlertWatch,
+    job: &Job,
+    error: Option<(&str, &str)>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    if !watch.kinds.contains(&job.kind) {
+        return Ok(());
+    }
     let named = job.payload.get("target").and_then(|target| target.as_str());
     let subject = named.or(job.unique_key.as_deref()).unwrap_or(&job.lane);
     let known: Option<String> = db

@@ -3,26 +3,28 @@
 use rusqlite::{Connection, params};
 
 use super::super::rows::Fault;
+use super::alert;
 use super::finish::{release, terminal, wait};
 use crate::clock::{Steady, Timestamp};
-use crate::queue::{JobState, Outcome, Retention, Stalled};
+use crate::queue::{Collect, Job, JobState, Outcome, Retention, Stalled};
 
 /// Jobs forgotten in one transaction.
 const PRUNE_AT_ONCE: u32 = 2_000;
 
-/// Takes back the slots whose lease ran out, or was given out before the machine was started anew.
+/// Takes back the slots whose lease ran out, was given out before the machine was started anew, or belongs to the dead.
 pub(in super::super) fn collect(
     db: &Connection,
-    steady: &Steady,
-    max_stalled: u32,
+    ask: &Collect,
     now: Timestamp,
 ) -> Result<Vec<Stalled>, Fault> {
     let gone: Vec<(i64, Option<i64>)> = db
         .prepare_cached(
             "SELECT lease.token, job.id FROM lease LEFT JOIN job ON job.token = lease.token
-             WHERE lease.boot <> ?1 OR lease.until < ?2",
+             WHERE lease.boot <> ?1 OR lease.until < ?2 OR lease.owner IN (SELECT value FROM json_each(?3))",
         )?
-        .query_map(params![steady.boot, steady.ms], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map(params![ask.steady.boot, ask.steady.ms, serde_json::json!(ask.dead).to_string()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
         .collect::<Result<_, _>>()?;
     clock_went_back(db, now)?;
     let mut stalled = Vec::new();
@@ -33,27 +35,37 @@ pub(in super::super) fn collect(
             job.stalls += 1;
             db.prepare_cached("UPDATE job SET stalls = ?2 WHERE id = ?1")?
                 .execute(params![id, job.stalls])?;
-            let state = match job.state {
-                JobState::Cancelling => {
-                    terminal(db, &job, JobState::Cancelled, Outcome::Cancelled, None, None, now)?;
-                    JobState::Cancelled
-                }
-                _ if job.stalls > max_stalled => {
-                    let words = format!("its worker died or was lost {} times while it ran", job.stalls);
-                    let outcome = if job.expiring { Outcome::Expired } else { Outcome::Executed };
-                    terminal(db, &job, JobState::Failed, outcome, Some(("stalled", &words)), None, now)?;
-                    JobState::Failed
-                }
-                _ => {
-                    wait(db, &job, JobState::Queued, job.due_at, None, true)?;
-                    JobState::Queued
-                }
-            };
-            stalled.push(Stalled { id, state });
+            let state = lost_its_worker(db, &job, ask, now)?;
+            stalled.push(Stalled { id, kind: job.kind, lane: job.lane, state });
         }
         release(db, token)?;
     }
     Ok(stalled)
+}
+
+fn lost_its_worker(db: &Connection, job: &Job, ask: &Collect, now: Timestamp) -> Result<JobState, Fault> {
+    match job.state {
+        JobState::Cancelling => {
+            terminal(db, job, JobState::Cancelled, Outcome::Cancelled, None, None, now)?;
+            Ok(JobState::Cancelled)
+        }
+        _ if job.stalls > ask.max_stalled => {
+            let words = format!("its worker died or was lost {} times while it ran", job.stalls);
+            let error = Some(("stalled", words.as_str()));
+            let outcome = if job.expiring { Outcome::Expired } else { Outcome::Executed };
+            terminal(db, job, JobState::Failed, outcome, error, None, now)?;
+            if let Some(watch) = &ask.alerts
+                && !job.expiring
+            {
+                alert::ended(db, watch, job, error, now)?;
+            }
+            Ok(JobState::Failed)
+        }
+        _ => {
+            wait(db, job, JobState::Queued, job.due_at, None, true)?;
+            Ok(JobState::Queued)
+        }
+    }
 }
 
 /// A job that was started in what is the future now was put off on a clock that has been set back since: it waits as

@@ -9,7 +9,7 @@ use super::lease::{self, head, missing, start};
 use super::{count_queued, submit_one};
 use crate::clock::Timestamp;
 use crate::error::ErrorClass;
-use crate::queue::{Ended, Finish, Hold, Job, JobState, LeaseAsk, Leased, Outcome};
+use crate::queue::{Ended, Finish, Finished, Hold, Job, JobState, LeaseAsk, Leased, Outcome};
 use crate::store::StoreError;
 use crate::store::sanitize::clean;
 
@@ -24,20 +24,32 @@ pub(in super::super) fn finish(
     ended: &Ended,
     next: Option<&LeaseAsk>,
     now: Timestamp,
-) -> Result<Option<Leased>, Fault> {
+) -> Result<Finished, Fault> {
     lease::fence(db, ended.token)?;
     let job = super::job(db, ended.id)?.ok_or_else(|| missing(ended.id))?;
     if job.token != Some(ended.token) {
         return Err(StoreError::Fenced { token: ended.token }.into());
     }
-    end(db, &job, &ended.how, now)?;
+    let state = end(db, &job, &ended.how, now)?;
     if let Some(watch) = &ended.alerts {
         alert::observe(db, watch, &job, &ended.how, now)?;
     }
     let Some(ask) = next else {
         release(db, ended.token)?;
-        return Ok(None);
+        return Ok(Finished { state, next: None });
     };
+    let next = go_on(db, &job, ended.token, ask, now)?;
+    Ok(Finished { state, next })
+}
+
+/// The next job after this one: of the same lane while no other waits.
+fn go_on(
+    db: &Connection,
+    job: &Job,
+    token: i64,
+    ask: &LeaseAsk,
+    now: Timestamp,
+) -> Result<Option<Leased>, Fault> {
     lease::promote(db, now)?;
     let others: bool = db
         .prepare_cached(
@@ -47,18 +59,37 @@ pub(in super::super) fn finish(
     if !others && let Some(id) = head(db, &job.lane, &ask.kinds)? {
         let slot = i64::from(job.slot.unwrap_or_default());
         db.prepare_cached("UPDATE lease SET until = ?2, boot = ?3 WHERE token = ?1")?.execute(params![
-            ended.token,
+            token,
             ask.until.ms,
             ask.until.boot
         ])?;
-        return start(db, id, &job.lane, slot, ended.token, now).map(Some);
+        return start(db, id, &job.lane, slot, token, now).map(Some);
     }
-    release(db, ended.token)?;
+    release(db, token)?;
     lease::lease(db, ask, now)
 }
 
-/// Writes down how a job ended, or that it waits again.
-fn end(db: &Connection, job: &Job, how: &Finish, now: Timestamp) -> Result<(), Fault> {
+/// Gives jobs back with their slots, all of those that are still held.
+pub(in super::super) fn give_back(
+    db: &Connection,
+    held: &[(i64, i64)],
+    now: Timestamp,
+) -> Result<u64, Fault> {
+    let mut given = 0;
+    for (token, id) in held {
+        if let Some(job) = super::job(db, *id)?
+            && job.token == Some(*token)
+        {
+            end(db, &job, &Finish::GivenBack, now)?;
+            given += 1;
+        }
+        release(db, *token)?;
+    }
+    Ok(given)
+}
+
+/// Writes down how a job ended, or that it waits again; answers its state now.
+fn end(db: &Connection, job: &Job, how: &Finish, now: Timestamp) -> Result<JobState, Fault> {
     let asked_to_stop = job.state == JobState::Cancelling;
     match how {
         Finish::Done { response, then } => {
@@ -70,25 +101,37 @@ fn end(db: &Connection, job: &Job, how: &Finish, now: Timestamp) -> Result<(), F
                 false => (JobState::Done, Outcome::Executed),
             };
             let response = response.as_deref().map(|text| cut(text, MAX_RESPONSE));
-            terminal(db, job, state, outcome, None, response.as_deref(), now)
+            terminal(db, job, state, outcome, None, response.as_deref(), now)?;
+            Ok(state)
         }
         Finish::Failed { class, error } => {
             let outcome = if job.expiring { Outcome::Expired } else { Outcome::Executed };
-            terminal(db, job, JobState::Failed, outcome, Some((class.as_str(), error)), None, now)
+            terminal(db, job, JobState::Failed, outcome, Some((class.as_str(), error)), None, now)?;
+            Ok(JobState::Failed)
         }
-        Finish::Cancelled => terminal(db, job, JobState::Cancelled, Outcome::Cancelled, None, None, now),
+        Finish::Cancelled => called_off(db, job, now),
         // Whoever was asked to stop does not come back.
-        _ if asked_to_stop => terminal(db, job, JobState::Cancelled, Outcome::Cancelled, None, None, now),
+        _ if asked_to_stop => called_off(db, job, now),
         Finish::Retry { class, error, at, hold } => {
             let words = format!("attempt {} failed: {error}", job.attempts);
             wait(db, job, JobState::RetryWait, *at, Some((*hold, &words)), false)?;
-            note_error(db, job.id, *class, error)
+            note_error(db, job.id, *class, error)?;
+            Ok(JobState::RetryWait)
         }
         Finish::Postponed { until, hold, why } => {
-            wait(db, job, JobState::RetryWait, *until, Some((*hold, why)), true)
+            wait(db, job, JobState::RetryWait, *until, Some((*hold, why)), true)?;
+            Ok(JobState::RetryWait)
         }
-        Finish::GivenBack => wait(db, job, JobState::Queued, job.due_at, None, true),
+        Finish::GivenBack => {
+            wait(db, job, JobState::Queued, job.due_at, None, true)?;
+            Ok(JobState::Queued)
+        }
     }
+}
+
+fn called_off(db: &Connection, job: &Job, now: Timestamp) -> Result<JobState, Fault> {
+    terminal(db, job, JobState::Cancelled, Outcome::Cancelled, None, None, now)?;
+    Ok(JobState::Cancelled)
 }
 
 pub(super) fn terminal(

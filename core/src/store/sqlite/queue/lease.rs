@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::super::rows::Fault;
 use super::{EXPIRED_FIRST, count_queued};
 use crate::clock::{Steady, Timestamp};
-use crate::queue::{LeaseAsk, Leased, Renewed};
+use crate::queue::{LeaseAsk, LeaseState, Leased, Renewed};
 use crate::store::StoreError;
 
 /// Jobs put in line in one go: keeps a transaction short after a night off; the next call takes the next ones.
@@ -141,6 +141,34 @@ pub(in super::super) fn fence(db: &Connection, token: i64) -> Result<(), Fault> 
         .query_row([token], |_| Ok(()))
         .optional()?;
     held.ok_or_else(|| StoreError::Fenced { token }.into())
+}
+
+/// The slots that are leased at the moment.
+pub(in super::super) fn leases(db: &Connection) -> Result<Vec<LeaseState>, Fault> {
+    let mut statement = db.prepare_cached(
+        "SELECT lease.token, lease.lane, lease.slot, lease.owner, lease.boot, job.id, lease.taken_at
+         FROM lease LEFT JOIN job ON job.token = lease.token ORDER BY lease.token",
+    )?;
+    let rows = statement.query_map([], |row| {
+        Ok(LeaseState {
+            token: row.get(0)?,
+            lane: row.get(1)?,
+            slot: row.get(2)?,
+            owner: row.get(3)?,
+            boot: row.get(4)?,
+            job: row.get(5)?,
+            taken_at: Timestamp(row.get(6)?),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Workers that were lost before are held against these jobs no more.
+pub(in super::super) fn forgive(db: &Connection, tokens: &[i64]) -> Result<(), Fault> {
+    for token in tokens {
+        db.prepare_cached("UPDATE job SET stalls = 0 WHERE token = ? AND stalls > 0")?.execute([token])?;
+    }
+    Ok(())
 }
 
 pub(in super::super) fn renew(db: &Connection, tokens: &[i64], until: &Steady) -> Result<Renewed, Fault> {

@@ -6,8 +6,8 @@ mod finish;
 mod lease;
 
 pub(super) use care::{collect, doctor, prune};
-pub(super) use finish::{cancel, finish, retry};
-pub(super) use lease::{fence, lease, renew};
+pub(super) use finish::{cancel, finish, give_back, retry};
+pub(super) use lease::{fence, forgive, lease, leases, renew};
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
@@ -126,6 +126,11 @@ pub(super) fn jobs(db: &Connection, query: &JobQuery) -> Result<Vec<Job>, Fault>
     if !query.states.is_empty() {
         let names: Vec<String> = query.states.iter().map(|state| format!("'{}'", state.as_str())).collect();
         sql += &format!(" AND state IN ({})", names.join(", "));
+    }
+    if let Some(ids) = &query.ids {
+        // As one value: there is no bound to their number.
+        sql += " AND id IN (SELECT value FROM json_each(?))";
+        values.push(Box::new(serde_json::json!(ids).to_string()));
     }
     sql += " ORDER BY id DESC LIMIT ?";
     values.push(Box::new(if query.limit == 0 { 100 } else { query.limit }));

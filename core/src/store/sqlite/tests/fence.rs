@@ -5,7 +5,7 @@ use crate::clock::Steady;
 use crate::error::ErrorClass;
 use crate::fetch::Validators;
 use crate::model::Entry;
-use crate::queue::{Ended, Finish, Hold, JobTable, LeaseAsk, Leased, NewJob};
+use crate::queue::{Collect, Ended, Finish, Hold, JobTable, LeaseAsk, Leased, NewJob};
 use crate::store::{ListValidators, RunEndState};
 
 const HOST: &str = "www.gd.gov.cn";
@@ -47,7 +47,8 @@ impl Paused {
 
         // The process sleeps past its lease; another one takes its place.
         let later = Steady { boot: "b".into(), ms: 60_001 };
-        assert_eq!(store.collect(later, 1, NOW).await.unwrap().len(), 1);
+        let lost = Collect { steady: later, dead: Vec::new(), max_stalled: 1, alerts: None };
+        assert_eq!(store.collect(lost, NOW).await.unwrap().len(), 1);
         let other = store.lease(ask(120_000), NOW).await.unwrap().unwrap();
         assert!(other.token > lease.token);
         let theirs = store.fenced(other.token);

@@ -7,7 +7,7 @@ use super::{Bench, NOW, entry};
 use crate::clock::{Steady, Timestamp};
 use crate::deliver::alert::{AlertRule, AlertWatch};
 use crate::error::ErrorClass;
-use crate::queue::{Ended, Finish, JobQuery, JobTable, LeaseAsk, NewJob};
+use crate::queue::{Collect, Ended, Finish, JobQuery, JobState, JobTable, LeaseAsk, NewJob};
 use crate::store::{Durability, Recorded, Store, StoreError};
 
 fn in_lane(lane: &str) -> JobQuery {
@@ -94,4 +94,52 @@ async fn an_alert_is_submitted_by_the_end_that_crosses_the_rule_and_by_no_refuse
     }
     let boss = store.jobs(in_lane("deliver:boss")).await.unwrap();
     assert_eq!(boss[0].payload["message"]["fields"]["failures"], "2");
+}
+
+fn watch(after: u32) -> Arc<AlertWatch> {
+    let rule = AlertRule { after, within: Duration::from_secs(60), repeat: None, recovered: true };
+    Arc::new(AlertWatch { rule, channels: vec!["ops".into()], kinds: vec!["crawl".into()] })
+}
+
+async fn told(store: &crate::store::SqliteStore) -> Vec<String> {
+    let jobs = store.jobs(in_lane("deliver:ops")).await.unwrap();
+    jobs.iter().rev().map(|job| job.payload["message"]["event"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_crawl_that_came_too_late_is_no_recovery() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = super::open(dir.path());
+    let end = async |expires: Option<Timestamp>, how: Finish| {
+        let mut job = NewJob::new("crawl", "a").payload(serde_json::json!({"target": "t"}));
+        job.expires_at = expires;
+        store.submit(vec![job], NOW).await.unwrap();
+        let leased = store.lease(ask(&["crawl"]), NOW).await.unwrap().unwrap();
+        let ended = Ended { token: leased.token, id: leased.job.id, how, alerts: Some(watch(1)) };
+        store.finish(ended, None, NOW).await.unwrap().state
+    };
+    let failed = || Finish::Failed { class: ErrorClass::Shape, error: "x".into() };
+    let done = || Finish::Done { response: None, then: Vec::new() };
+    assert_eq!(end(None, failed()).await, JobState::Failed);
+    assert_eq!(end(Some(NOW), done()).await, JobState::Expired);
+    assert_eq!(told(&store).await, ["alert"], "nobody looked at the site");
+    assert_eq!(end(None, done()).await, JobState::Done);
+    assert_eq!(told(&store).await, ["alert", "recovered"]);
+}
+
+#[tokio::test]
+async fn a_crawl_that_keeps_losing_its_workers_is_a_failure_that_somebody_is_told_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = super::open(dir.path());
+    let job = NewJob::new("crawl", "a").payload(serde_json::json!({"target": "t"}));
+    store.submit(vec![job], NOW).await.unwrap();
+    for expected in [JobState::Queued, JobState::Failed] {
+        store.lease(ask(&["crawl"]), NOW).await.unwrap().unwrap();
+        let steady = Steady { boot: "b".into(), ms: 60_001 };
+        let lost = Collect { steady, dead: Vec::new(), max_stalled: 1, alerts: Some(watch(1)) };
+        assert_eq!(store.collect(lost, NOW).await.unwrap()[0].state, expected);
+    }
+    assert_eq!(told(&store).await, ["alert"]);
+    let jobs = store.jobs(in_lane("deliver:ops")).await.unwrap();
+    assert_eq!(jobs[0].payload["message"]["fields"]["error_class"], "stalled");
 }

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use super::open;
 use crate::clock::{Steady, Timestamp};
 use crate::error::ErrorClass;
-use crate::queue::{Ended, Finish, Hold, JobQuery, JobState, JobTable, LeaseAsk, Leased, NewJob};
+use crate::queue::{
+    Collect, Ended, Finish, Finished, Hold, JobQuery, JobState, JobTable, LeaseAsk, Leased, NewJob,
+};
 use crate::store::{SqliteStore, StoreError};
 
 const BOOT: &str = "boot";
@@ -51,7 +53,11 @@ impl Desk {
         self.store.lease(ask(self.now), self.at()).await.unwrap()
     }
 
-    async fn end(&self, leased: &Leased, how: Finish) -> Result<Option<Leased>, StoreError> {
+    fn lost(&self) -> Collect {
+        Collect { steady: self.steady(), dead: Vec::new(), max_stalled: 1, alerts: None }
+    }
+
+    async fn end(&self, leased: &Leased, how: Finish) -> Result<Finished, StoreError> {
         let ended = Ended { token: leased.token, id: leased.job.id, how, alerts: None };
         self.store.finish(ended, None, self.at()).await
     }
@@ -95,14 +101,14 @@ async fn a_lane_with_ten_thousand_jobs_keeps_no_other_waiting() {
     let one = desk.submit(work("one")).await;
     // The worker of the long lane ends its job: the other lane is served next, not the ten thousand.
     let ended = Ended { token: first.token, id: first.job.id, how: done(), alerts: None };
-    let next = desk.store.finish(ended, Some(ask(desk.now)), desk.at()).await.unwrap().unwrap();
+    let next = desk.store.finish(ended, Some(ask(desk.now)), desk.at()).await.unwrap().next.unwrap();
     assert_eq!(next.job.id, one);
     let ended = Ended { token: next.token, id: next.job.id, how: done(), alerts: None };
-    let again = desk.store.finish(ended, Some(ask(desk.now)), desk.at()).await.unwrap().unwrap();
+    let again = desk.store.finish(ended, Some(ask(desk.now)), desk.at()).await.unwrap().next.unwrap();
     assert_eq!(again.job.lane, "many");
     // Nobody else waits: the same lease goes on with the next job of its lane.
     let ended = Ended { token: again.token, id: again.job.id, how: done(), alerts: None };
-    let same = desk.store.finish(ended, Some(ask(desk.now)), desk.at()).await.unwrap().unwrap();
+    let same = desk.store.finish(ended, Some(ask(desk.now)), desk.at()).await.unwrap().next.unwrap();
     assert_eq!((same.token, same.job.lane.as_str()), (again.token, "many"));
 }
 
@@ -128,7 +134,7 @@ async fn a_worker_that_lost_its_lease_can_end_nothing_and_write_nothing() {
     let id = desk.submit(work("a")).await;
     let lost = desk.lease().await.unwrap();
     desk.now += LEASE + 1;
-    desk.store.collect(desk.steady(), 1, desk.at()).await.unwrap();
+    desk.store.collect(desk.lost(), desk.at()).await.unwrap();
     let other = desk.lease().await.unwrap();
     assert!(other.job.id == id && other.token > lost.token && other.job.stalls == 1);
     for how in [done(), Finish::GivenBack, Finish::Cancelled] {
@@ -148,7 +154,7 @@ async fn a_job_whose_worker_is_lost_twice_has_failed() {
     for expected in [JobState::Queued, JobState::Failed] {
         desk.lease().await.unwrap();
         desk.now += LEASE + 1;
-        let stalled = desk.store.collect(desk.steady(), 1, desk.at()).await.unwrap();
+        let stalled = desk.store.collect(desk.lost(), desk.at()).await.unwrap();
         assert_eq!((stalled[0].id, stalled[0].state), (id, expected));
     }
     let job = desk.store.job(id).await.unwrap().unwrap();
@@ -157,7 +163,7 @@ async fn a_job_whose_worker_is_lost_twice_has_failed() {
     let second = desk.submit(work("b")).await;
     desk.lease().await.unwrap();
     let reborn = Steady { boot: "another".into(), ms: 5 };
-    let stalled = desk.store.collect(reborn, 1, desk.at()).await.unwrap();
+    let stalled = desk.store.collect(Collect { steady: reborn, ..desk.lost() }, desk.at()).await.unwrap();
     assert_eq!(stalled[0].id, second);
 }
 
@@ -198,6 +204,55 @@ async fn a_retried_job_waits_again_as_if_it_were_new() {
     let refused = desk.store.retry(id, desk.at()).await.unwrap_err();
     assert!(refused.to_string().contains("another one with the key"), "{refused}");
     assert_eq!(desk.store.retry(999, desk.at()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_worker_that_is_known_to_be_dead_gives_up_its_slot_before_its_lease_ends() {
+    let desk = Desk::new();
+    let id = desk.submit(work("a")).await;
+    desk.lease().await.unwrap();
+    let leases = desk.store.leases().await.unwrap();
+    assert_eq!((leases[0].owner.as_str(), leases[0].job), ("test", Some(id)));
+    let other = Collect { dead: vec!["another".into()], ..desk.lost() };
+    assert!(desk.store.collect(other, desk.at()).await.unwrap().is_empty());
+    let dead = Collect { dead: vec!["test".into()], ..desk.lost() };
+    let stalled = desk.store.collect(dead, desk.at()).await.unwrap();
+    assert_eq!((stalled[0].id, stalled[0].state), (id, JobState::Queued));
+    assert!(desk.store.leases().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn workers_that_were_lost_count_no_more_once_the_job_has_achieved_something() {
+    let mut desk = Desk::new();
+    let id = desk.submit(work("a")).await;
+    for expected in [JobState::Queued, JobState::Queued, JobState::Failed] {
+        let leased = desk.lease().await.unwrap();
+        if leased.job.stalls == 1 && expected == JobState::Queued {
+            desk.store.forgive(vec![leased.token]).await.unwrap();
+        }
+        desk.now += LEASE + 1;
+        let stalled = desk.store.collect(desk.lost(), desk.at()).await.unwrap();
+        assert_eq!((stalled[0].id, stalled[0].state), (id, expected));
+    }
+}
+
+#[tokio::test]
+async fn what_is_given_back_waits_as_if_it_had_not_begun_and_what_is_lost_is_passed_over() {
+    let mut desk = Desk::new();
+    let first = desk.submit(work("a")).await;
+    let lost = desk.lease().await.unwrap();
+    desk.now += LEASE + 1;
+    desk.store.collect(desk.lost(), desk.at()).await.unwrap();
+    let other = desk.lease().await.unwrap();
+    let second = desk.submit(work("b")).await;
+    let mine = desk.lease().await.unwrap();
+    let held = vec![(lost.token, first), (mine.token, second)];
+    assert_eq!(desk.store.give_back(held, desk.at()).await.unwrap(), 1);
+    let job = desk.store.job(second).await.unwrap().unwrap();
+    assert_eq!((job.state, job.attempts, job.stalls), (JobState::Queued, 0, 0));
+    assert_eq!(desk.state(first).await, JobState::Running, "another worker has it");
+    desk.end(&other, done()).await.unwrap();
+    assert!(desk.store.doctor(desk.steady(), false).await.unwrap().is_empty());
 }
 
 #[derive(Clone, Debug)]
@@ -424,7 +479,7 @@ async fn play(ops: Vec<Op>) -> Result<(), TestCaseError> {
                         };
                     }
                 }
-                desk.store.collect(desk.steady(), 1, Timestamp(now)).await.unwrap();
+                desk.store.collect(desk.lost(), Timestamp(now)).await.unwrap();
             }
             Op::Cancel(which) | Op::Retry(which) if model.jobs.is_empty() => {
                 let _ = which;
