@@ -29,6 +29,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::StoreError;
 use super::files::{Durability, Files};
+use super::search::segment;
 use super::types::{
     ArticleQuery, ArticleRecord, EntryKey, FailedEntry, FailureRecord, Known, ListValidators, PageRecord,
     Recorded, RunEnd, RunOptions, RunState, SiteChange,
@@ -80,7 +81,7 @@ impl SqliteStore {
         let path: Arc<Path> = files.root().join(DATABASE).into();
         let mut connection = connect(&path, files.durability())?;
         migrate::migrate(&mut connection, &path)?;
-        search_what_is_new(&mut connection, &path)?;
+        search_what_is_new(&mut connection, &path, &files)?;
         let readers = Readers::new(path.clone(), files.durability());
         let writer = Writer::start(connection, path, files.clone())?;
         Ok(SqliteStore { shared: Arc::new(Shared { files, readers, writer }), fence: None })
@@ -91,7 +92,8 @@ impl SqliteStore {
         let mut left = self.write("forgot its full-text index", search::forget).await?;
         while left > 0 {
             told(left);
-            left = self.write("built its full-text index", search::work_off).await?;
+            let files = self.files().clone();
+            left = self.write("built its full-text index", move |db| search::work_off(db, &files)).await?;
         }
         told(0);
         Ok(())
@@ -126,7 +128,7 @@ impl SqliteStore {
 }
 
 /// Indexes articles from before there was an index, piece by piece: who is killed goes on where he was.
-fn search_what_is_new(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
+fn search_what_is_new(db: &mut Connection, path: &Path, files: &Files) -> Result<(), StoreError> {
     let doing = "built its full-text index";
     let begun = |error| StoreError::sql(path, doing, error);
     let some: bool =
@@ -134,7 +136,7 @@ fn search_what_is_new(db: &mut Connection, path: &Path) -> Result<(), StoreError
     let mut left = u64::from(some);
     while left > 0 {
         let piece = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(begun)?;
-        left = search::work_off(&piece).map_err(|fault| fault.at(path, doing))?;
+        left = search::work_off(&piece, files).map_err(|fault| fault.at(path, doing))?;
         piece.commit().map_err(begun)?;
         tracing::info!(left, "articles are added to the full-text index");
     }
@@ -236,9 +238,11 @@ impl Store for SqliteStore {
     }
 
     fn record_article(&self, mut record: ArticleRecord) -> StoreFuture<'_, Recorded> {
-        // Cleaned here, on the caller's thread: the writer is the narrow place.
+        // Cut into words and cleaned here, on the caller's thread: the writer is the narrow place. The whole text is searched,
+        // though the row will hold its beginning only.
+        let body = segment(search::searched(&record.article.content_text));
         let cut = articles::clean(&mut record);
-        let words = search::Words::of(&record.article);
+        let words = search::Words::of(&record.article, body);
         self.write("recorded an article", move |db| articles::record(db, &record, &cut, &words))
     }
 

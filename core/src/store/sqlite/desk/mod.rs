@@ -244,7 +244,8 @@ impl SqliteStore {
     }
 
     pub(crate) async fn search(&self, query: SearchQuery, paging: Paging) -> Answer<Page<SearchHit>> {
-        self.read("searched", move |db| search::page(db, &query, &paging)).await
+        let files = self.files().clone();
+        self.read("searched", move |db| search::page(db, &files, &query, &paging)).await
     }
 
     pub(crate) async fn search_ids(&self, query: SearchQuery) -> Answer<FoundIds> {

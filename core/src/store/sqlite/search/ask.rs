@@ -13,6 +13,7 @@ use super::super::rows::Fault;
 use super::{day_of, list};
 use crate::Refusal;
 use crate::desk::{Cursor, FoundIds, Page, Paging, SearchHit, SearchQuery};
+use crate::store::files::Files;
 use crate::store::search::Question;
 
 /// Matches that are counted.
@@ -26,6 +27,7 @@ const MOST_IDS: usize = 10_000;
 
 pub(in super::super) fn page(
     db: &Connection,
+    files: &Files,
     query: &SearchQuery,
     paging: &Paging,
 ) -> Result<Page<SearchHit>, Fault> {
@@ -48,7 +50,7 @@ pub(in super::super) fn page(
             return Err(Refusal::invalid("q", "has no word that can be searched", fix).into());
         }
         if query.doc_no.is_none() {
-            return list::page(db, query, limit, paging.skip(), place, &asked);
+            return list::page(db, files, query, limit, paging.skip(), place, &asked);
         }
     }
     let Some(expression) = expression(db, query, &question)? else {
@@ -67,7 +69,7 @@ pub(in super::super) fn page(
         Some(place) => (Some(place.at), 0, (place.id > 0).then_some(place.id), place.seen),
         None => (None, usize::try_from(paging.skip()).unwrap_or(usize::MAX), None, paging.skip()),
     };
-    let leaders = weigh(db, &expression, &question, top)?;
+    let leaders = weigh(db, files, &expression, &question, top)?;
     let lead = keys_of(db, &leaders)?;
     let want = limit as usize;
     let mut chosen: Vec<(i64, Option<f64>)> = Vec::new();
@@ -99,7 +101,7 @@ pub(in super::super) fn page(
             .prepare_cached("SELECT coalesce(max(article_id), 0) FROM search_row")?
             .query_row([], |row| row.get(0))?,
     };
-    let items = list::hits(db, &chosen, &question.words)?;
+    let items = list::hits(db, files, &chosen, &question.words)?;
     let next = seen + chosen.len() as u64;
     let last = behind.last().copied().unwrap_or(0);
     let more = chosen.len() == want && (!exact || next < total as u64);
@@ -172,6 +174,7 @@ fn keys_of(db: &Connection, articles: &[(i64, f64)]) -> Result<HashSet<i64>, Fau
 /// The leaders of the list with their weights, the heaviest first.
 fn weigh(
     db: &Connection,
+    files: &Files,
     expression: &str,
     question: &Question,
     top: Option<i64>,
@@ -188,7 +191,7 @@ fn weigh(
         ids.dedup();
     }
     let ids = articles_of(db, &ids)?;
-    list::weights(db, &ids, &question.words)
+    list::weights(db, files, &ids, &question.words)
 }
 
 /// What is asked of the index; none: a filter that nothing can pass.

@@ -1,12 +1,14 @@
 //! Articles under filters by publication time, without words; and rows of what was found.
 
-use rusqlite::{Connection, OptionalExtension, ToSql};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
 use super::super::rows::{self, Fault};
 use super::day_of;
+use super::whole::{self, folded};
 use crate::Refusal;
 use crate::clock::Timestamp;
-use crate::desk::{Cursor, Page, SearchHit, SearchQuery};
+use crate::desk::{Cursor, Page, Piece, SearchHit, SearchQuery};
+use crate::store::files::Files;
 use crate::store::search::marked;
 
 /// Rows that are counted; more are a lower bound.
@@ -20,6 +22,7 @@ type Values = Vec<Box<dyn ToSql>>;
 
 pub(super) fn page(
     db: &Connection,
+    files: &Files,
     query: &SearchQuery,
     limit: u32,
     offset: u64,
@@ -67,7 +70,7 @@ pub(super) fn page(
         Cursor { at: at.unwrap_or(i64::MIN), id: *id, seen: next, asked: asked.to_owned() }.write("search")
     });
     let chosen: Vec<_> = rows.iter().map(|(id, _)| (*id, None)).collect();
-    let items = hits(db, &chosen, &[])?;
+    let items = hits(db, files, &chosen, &[])?;
     Ok(Page { count: items.len() as u32, total, total_exact: exact, limit, offset: seen, items, cursor })
 }
 
@@ -147,13 +150,14 @@ pub(super) fn status(query: &SearchQuery) -> Result<Option<&'static str>, Refusa
 /// The rows of what was found, in that order, with marks.
 pub(super) fn hits(
     db: &Connection,
+    files: &Files,
     chosen: &[(i64, Option<f64>)],
     words: &[String],
 ) -> Result<Vec<SearchHit>, Fault> {
     let mut read = db.prepare_cached(
         "SELECT a.id, s.site_code, t.target_code, a.dept_id, a.url, a.title, a.content_text, a.publish_time,
-             a.publish_date, a.publish_precision, a.doc_no, a.publisher, a.status, a.has_attachment, a.fetched_at
-         FROM article a JOIN crawl_site s ON s.id = a.site_id JOIN crawl_target t ON t.id = a.target_id WHERE a.id = ?",
+             a.publish_date, a.publish_precision, a.doc_no, a.publisher, a.status, a.has_attachment, a.fetched_at, a.truncated,
+             a.text_path FROM article a JOIN crawl_site s ON s.id = a.site_id JOIN crawl_target t ON t.id = a.target_id WHERE a.id = ?",
     )?;
     let mut hits = Vec::with_capacity(chosen.len());
     for (id, score) in chosen {
@@ -166,7 +170,7 @@ pub(super) fn hits(
                     dept_id: row.get("dept_id")?,
                     url: row.get("url")?,
                     title: marked(row.get_ref("title")?.as_str()?, words, usize::MAX),
-                    snippet: marked(row.get_ref("content_text")?.as_str()?, words, SNIPPET),
+                    snippet: snippet(files, row, words)?,
                     published: rows::published(row)?,
                     doc_no: row.get("doc_no")?,
                     publisher: row.get("publisher")?,
@@ -182,15 +186,41 @@ pub(super) fn hits(
     Ok(hits)
 }
 
+/// The place of the words, or the beginning. In a long text it may be beyond what the row holds.
+fn snippet(files: &Files, row: &Row<'_>, words: &[String]) -> rusqlite::Result<Vec<Piece>> {
+    let near = marked(row.get_ref("content_text")?.as_str()?, words, SNIPPET);
+    let found = words.is_empty() || near.iter().any(|piece| piece.hit);
+    if found || !row.get("truncated")? {
+        return Ok(near);
+    }
+    let whole = whole::read(files, row.get_ref("text_path")?.as_str_or_null()?);
+    let far = whole.and_then(|whole| whole::near(&whole, words));
+    Ok(far.map_or(near, |far| marked(&far, words, SNIPPET)))
+}
+
 /// BM25 of each over the rows themselves, the heaviest first, of equals the newest. Frequency in the whole store is not asked:
 /// that would read every match; it is taken from these.
-pub(super) fn weights(db: &Connection, ids: &[i64], words: &[String]) -> Result<Vec<(i64, f64)>, Fault> {
-    let mut read = db.prepare_cached("SELECT title, content_text, publish_time FROM article WHERE id = ?")?;
+pub(super) fn weights(
+    db: &Connection,
+    files: &Files,
+    ids: &[i64],
+    words: &[String],
+) -> Result<Vec<(i64, f64)>, Fault> {
+    let mut read = db.prepare_cached(
+        "SELECT title, content_text, publish_time, truncated, text_path FROM article WHERE id = ?",
+    )?;
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let counts = read
             .query_row([id], |row| {
-                let (title, body) = (folded(row.get_ref(0)?.as_str()?), folded(row.get_ref(1)?.as_str()?));
+                let (title, mut body) =
+                    (folded(row.get_ref(0)?.as_str()?), folded(row.get_ref(1)?.as_str()?));
+                let elsewhere =
+                    |word: &String| !title.contains(word.as_str()) && !body.contains(word.as_str());
+                if row.get(3)? && words.iter().any(elsewhere) {
+                    let whole = whole::read(files, row.get_ref(4)?.as_str_or_null()?);
+                    body = whole.map_or(body, |whole| folded(&whole));
+                }
                 let count = |word: &String| {
                     let of = |text: &str| text.matches(word.as_str()).count() as f64;
                     TITLE * of(&title) + of(&body)
@@ -220,8 +250,4 @@ pub(super) fn weights(db: &Connection, ids: &[i64], words: &[String]) -> Result<
         .collect();
     weighed.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.2.cmp(&a.2)).then(b.0.cmp(&a.0)));
     Ok(weighed.into_iter().map(|(id, weight, _)| (id, weight)).collect())
-}
-
-fn folded(text: &str) -> String {
-    text.chars().map(crate::store::search::fold).collect()
 }

@@ -2,16 +2,19 @@
 
 mod ask;
 mod list;
+mod whole;
 
 pub(super) use ask::{ids, page};
+pub(super) use whole::searched;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::Fault;
 use crate::model::Article;
+use crate::store::files::Files;
 use crate::store::search::segment;
 
-/// Characters of the body that are searched: all that the row holds.
+/// Articles that are added at once.
 const PIECE: i64 = 256;
 
 /// What the index is given of an article: cut on the caller's thread, because the writer is the narrow place.
@@ -25,10 +28,11 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn of(article: &Article) -> Words {
+    /// `body`: the whole text, cut into words; that of the article may be its beginning only.
+    pub(super) fn of(article: &Article, body: String) -> Words {
         Words {
             title: segment(&article.title),
-            body: segment(&article.content_text),
+            body,
             docno: segment(article.doc_no.as_deref().unwrap_or_default()),
             date: article.published.as_ref().map(|published| published.date.clone()),
             status: article.status.as_str(),
@@ -95,11 +99,12 @@ pub(super) fn day_of(date: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Works off a piece of the backlog; answers how many are left.
-pub(super) fn work_off(db: &Connection) -> Result<u64, Fault> {
+pub(super) fn work_off(db: &Connection, files: &Files) -> Result<u64, Fault> {
     let mut next = db.prepare_cached("SELECT article_id FROM search_backlog ORDER BY article_id LIMIT ?")?;
     let ids = next.query_map([PIECE], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
     let mut read = db.prepare_cached(
-        "SELECT site_id, target_id, title, content_text, doc_no, publish_date, status FROM article WHERE id = ?",
+        "SELECT site_id, target_id, title, content_text, doc_no, publish_date, status,
+             truncated, text_path FROM article WHERE id = ?",
     )?;
     let mut done = db.prepare_cached("DELETE FROM search_backlog WHERE article_id = ?")?;
     for id in &ids {
@@ -113,8 +118,12 @@ pub(super) fn work_off(db: &Connection) -> Result<u64, Fault> {
                     "raw" => "raw",
                     _ => "failed",
                 };
-                let words =
-                    Words { title: text(2)?, body: text(3)?, docno: text(4)?, date: row.get(5)?, status };
+                let whole = match row.get(7)? {
+                    true => whole::read(files, row.get_ref(8)?.as_str_or_null()?),
+                    false => None,
+                };
+                let body = whole.map_or_else(|| text(3), |whole| Ok(segment(&whole)))?;
+                let words = Words { title: text(2)?, body, docno: text(4)?, date: row.get(5)?, status };
                 Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, words))
             })
             .optional()?;

@@ -213,3 +213,27 @@ async fn articles_from_before_the_index_are_indexed_when_the_store_is_opened() {
     let page = store.search(words("通知"), Paging::default()).await.unwrap();
     assert_eq!(page.items[0].id, ids[0]);
 }
+
+#[tokio::test]
+async fn a_word_far_behind_in_a_long_text_is_found_shown_and_survives_a_new_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let bench = Bench::open(dir.path(), Durability::Process).await;
+    let long = format!("{}压轴条款在最后。", "本办法自印发之日起施行。\n".repeat(4_000));
+    let entries = bench.list(bench.target_id, vec![entry("https://www.gd.gov.cn/long", None)]).await;
+    let mut record = bench.record(&entries[0]);
+    let article = Arc::make_mut(&mut record.article);
+    bench.store.files().write("text/long.txt", long.clone().into_bytes()).await.unwrap();
+    (article.content_text, article.text_path) = (long, Some("text/long.txt".into()));
+    bench.store.record_article(record).await.unwrap();
+    let kept = bench.store.article(entries[0].id).await.unwrap().unwrap();
+    assert!(kept.truncated && !kept.content_text.contains("压轴"), "the row has the beginning only");
+    for built in ["as it came", "anew"] {
+        let hits = page(&bench, words("压轴条款"), Paging::first(10)).await.items;
+        assert_eq!(hits.len(), 1, "{built}");
+        let marks: Vec<&str> =
+            hits[0].snippet.iter().filter(|piece| piece.hit).map(|piece| piece.text.as_str()).collect();
+        assert_eq!(marks, ["压轴条款"], "{built}");
+        assert!(hits[0].score.is_some_and(|score| score > 0.0), "{built}");
+        bench.store.reindex(|_| {}).await.unwrap();
+    }
+}
