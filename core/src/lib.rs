@@ -72,8 +72,8 @@ pub use clock::{Clock, Entropy, Steady, Timestamp};
 pub use crawl::{CrawlEvent, Report};
 pub use engine::{
     BUDGET, CRAWL, CREDENTIAL, CrawlEnd, CrawlJob, CrawlRequest, CrawlWatcher, Desk, Discovered, Engine,
-    EngineBuilder, FoundColumn, HostDetail, HostLine, KnownRobots, Lookup, RECONCILE, Reconciled, Streamed,
-    SurveyOptions, TargetSettings, TrialRequest, Walked, crawl_job, crawl_lane, crawl_report,
+    EngineBuilder, FoundColumn, HostDetail, HostLine, KnownRobots, Lookup, MESSAGE, RECONCILE, Reconciled,
+    Streamed, SurveyOptions, TargetSettings, TrialRequest, Walked, crawl_job, crawl_lane, crawl_report,
 };
 pub use error::{Error, ErrorClass};
 pub use pulse::Pulse;

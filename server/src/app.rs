@@ -17,7 +17,7 @@ use crate::error::ServerError;
 use crate::events::Events;
 use crate::listen;
 use crate::metrics::Metrics;
-use crate::routes;
+use crate::routes::{self, watch::Document};
 
 /// How a server is reached, and by whom.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct Shared {
     pub events: Events,
     pub metrics: Metrics,
     pub names: Vec<String>,
-    pub openapi: String,
+    pub openapi: Document,
     pub stop: CancellationToken,
     /// One long computation at a time: it takes a core.
     pub computing: Arc<Semaphore>,

@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
@@ -16,9 +16,9 @@ use dibao::Engine;
 use http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
-use crate::caller::{Caller, Scope, Via};
+use crate::caller::{Caller, Scope, Standing, Via};
 use crate::error::ServerError;
 use crate::problem::{Code, Problem};
 use crate::session::{self, Session, Sessions};
@@ -28,6 +28,8 @@ use crate::throttle::Throttle;
 const LONGEST: usize = 1_024;
 /// Hashes computed at once: each takes 19 MB.
 const HASHING: usize = 2;
+/// How often it is looked whether somebody who stays may still: a token may be taken back by another process.
+const STILL: Duration = Duration::from_secs(15);
 
 /// A password, or its Argon2 hash (`$argon2id$…`).
 #[derive(Clone)]
@@ -71,6 +73,8 @@ pub struct Auth {
     /// Of this process only.
     key: [u8; 32],
     right: Mutex<Option<[u8; 32]>>,
+    /// Tells those who stay that something was taken back.
+    ended: watch::Sender<()>,
 }
 
 struct Admin {
@@ -100,6 +104,7 @@ impl Auth {
             hashing: Semaphore::new(HASHING),
             key: random(),
             right: Mutex::new(None),
+            ended: watch::Sender::new(()),
         })
     }
 
@@ -125,21 +130,62 @@ impl Auth {
                 }
             }
             (Some(_), Some(_)) => Err(self.wrong(client, headers)),
-            (None, _) => Ok(self.by_session(headers).unwrap_or_else(|| self.unnamed())),
+            (None, _) => Ok(self.by_session(engine, headers).await?.unwrap_or_else(|| self.unnamed())),
         }
     }
 
     /// The caller of a valid session.
-    fn by_session(&self, headers: &HeaderMap) -> Option<Caller> {
-        let session = self.sessions.find(number(headers)?, now_ms())?;
-        Some(of_session(&session))
+    async fn by_session(&self, engine: &Engine, headers: &HeaderMap) -> Result<Option<Caller>, Problem> {
+        let Some(number) = number(headers) else { return Ok(None) };
+        let Some(session) = self.sessions.find(number, now_ms()) else { return Ok(None) };
+        let Some(token) = session.token else { return Ok(Some(of_session(&session, number, None))) };
+        match engine.token_by_number(token).await? {
+            Some(row) => Ok(Some(of_session(&session, number, row.expires_at.map(|at| at.0)))),
+            None => {
+                self.sessions.end(number);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Returns when what somebody's rights hang on is gone.
+    pub async fn until_over(&self, engine: &Engine, standing: &Standing) {
+        let mut ended = self.ended.subscribe();
+        while self.stands(engine, standing).await {
+            let _ = tokio::time::timeout(STILL, ended.changed()).await;
+        }
+    }
+
+    async fn stands(&self, engine: &Engine, standing: &Standing) -> bool {
+        let token = match standing {
+            Standing::Settings => return true,
+            Standing::Token(token) => Some(*token),
+            Standing::Session(number) => match self.sessions.holds(number, now_ms()) {
+                Some(session) => session.token,
+                None => return false,
+            },
+        };
+        match token {
+            None => true,
+            // Nobody is turned away because the disk failed.
+            Some(token) => engine.token_by_number(token).await.map_or(true, |row| row.is_some()),
+        }
+    }
+
+    /// A token was taken back, or somebody signed out: who stays is looked at anew.
+    pub fn ended(&self) {
+        self.ended.send_replace(());
     }
 
     fn unnamed(&self) -> Caller {
         match self.open {
-            true => {
-                Caller { name: "local".to_owned(), scope: Some(Scope::Admin), via: Via::Local, until: None }
-            }
+            true => Caller {
+                name: "local".to_owned(),
+                scope: Some(Scope::Admin),
+                via: Via::Local,
+                until: None,
+                standing: Standing::Settings,
+            },
             false => Caller::stranger(),
         }
     }
@@ -158,14 +204,24 @@ impl Auth {
         };
         let caller = found.map_err(|no| no.say(self, headers))?;
         let scope = caller.scope.unwrap_or(Scope::Read);
-        let (number, session) = self.sessions.begin(caller.name, scope, now_ms(), random());
-        Ok((number, of_session(&session)))
+        let token = match caller.standing {
+            Standing::Token(token) => Some(token),
+            _ => None,
+        };
+        let (number, session) = self.sessions.begin(caller.name, scope, token, now_ms(), random());
+        let caller = of_session(&session, &number, caller.until);
+        Ok((number, caller))
     }
 
     async fn password(&self, user: &str, password: &str, client: IpAddr) -> Result<Caller, No> {
         let Some(admin) = &self.admin else { return Err(self.failed(client)) };
-        let caller =
-            || Caller { name: admin.user.clone(), scope: Some(Scope::Admin), via: Via::Basic, until: None };
+        let caller = || Caller {
+            name: admin.user.clone(),
+            scope: Some(Scope::Admin),
+            via: Via::Basic,
+            until: None,
+            standing: Standing::Settings,
+        };
         if user.len() > LONGEST || password.len() > LONGEST {
             return Err(self.failed(client));
         }
@@ -207,6 +263,7 @@ impl Auth {
                 scope: Some(row.scope),
                 via: Via::Token,
                 until: row.expires_at.map(|at| at.0),
+                standing: Standing::Token(row.id),
             }),
             Ok(None) => Err(self.failed(client)),
             // Nobody is turned away as a stranger because the disk failed.
@@ -278,12 +335,13 @@ impl No {
     }
 }
 
-fn of_session(session: &Session) -> Caller {
+fn of_session(session: &Session, number: &str, token_ends: Option<i64>) -> Caller {
     Caller {
         name: session.name.clone(),
         scope: Some(session.scope),
         via: Via::Session,
-        until: Some(session.until()),
+        until: Some(session.until().min(token_ends.unwrap_or(i64::MAX))),
+        standing: Standing::Session(number.to_owned()),
     }
 }
 

@@ -247,15 +247,19 @@ fn extensions(parts: &Parts) -> (RequestId, Peer) {
 
 /// Adds the tag of an answer, or says that the copy somebody has is still good.
 async fn tag(answer: Response, known: Option<HeaderValue>) -> Result<Response, Problem> {
-    let (mut parts, body) = answer.into_parts();
-    let bytes = body.collect().await.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
-    let bytes = bytes.to_bytes();
-    let hash: [u8; 32] = Sha256::digest(&bytes).into();
-    let tag: String = hash[..12].iter().map(|byte| format!("{byte:02x}")).collect();
-    let tag = format!("\"{tag}\"");
-    let value =
-        HeaderValue::from_str(&tag).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
-    parts.headers.insert(header::ETAG, value);
+    let (mut parts, mut body) = answer.into_parts();
+    let value = match parts.headers.get(header::ETAG) {
+        Some(value) => value.clone(),
+        None => {
+            let bytes = body.collect().await;
+            let bytes = bytes.map_err(|error| Problem::new(Code::Internal, error.to_string()))?.to_bytes();
+            let value = tag_of(&bytes);
+            parts.headers.insert(header::ETAG, value.clone());
+            body = Body::from(bytes);
+            value
+        }
+    };
+    let tag = value.to_str().unwrap_or("");
     let known = known.as_ref().and_then(|known| known.to_str().ok()).unwrap_or("");
     let same = known.split(',').any(|one| {
         let one = one.trim();
@@ -266,5 +270,12 @@ async fn tag(answer: Response, known: Option<HeaderValue>) -> Result<Response, P
         parts.headers.remove(header::CONTENT_TYPE);
         return Ok(Response::from_parts(parts, Body::empty()));
     }
-    Ok(Response::from_parts(parts, Body::from(bytes)))
+    Ok(Response::from_parts(parts, body))
+}
+
+/// The tag of a text.
+pub fn tag_of(bytes: &[u8]) -> HeaderValue {
+    let hash: [u8; 32] = Sha256::digest(bytes).into();
+    let tag: String = hash[..12].iter().map(|byte| format!("{byte:02x}")).collect();
+    HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or(HeaderValue::from_static("\"\""))
 }

@@ -31,11 +31,29 @@ pub struct Caller {
     pub via: Via,
     /// Until when a session lasts, in milliseconds since 1970.
     pub until: Option<i64>,
+    pub standing: Standing,
+}
+
+/// What one's rights hang on, for who stays longer than a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    #[default]
+    Settings,
+    /// A token, by its number.
+    Token(i64),
+    /// A session, by what its cookie holds.
+    Session(String),
 }
 
 impl Caller {
     pub fn stranger() -> Caller {
-        Caller { name: String::new(), scope: None, via: Via::Nothing, until: None }
+        Caller {
+            name: String::new(),
+            scope: None,
+            via: Via::Nothing,
+            until: None,
+            standing: Standing::Settings,
+        }
     }
 
     /// Refuses who may not.

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::future::Future;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -12,6 +14,7 @@ use axum::response::Response;
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use dibao::queue::QueueEvent;
 use dibao::{CrawlEvent, CrawlWatcher, Report};
+use futures::future::BoxFuture;
 use futures::{Stream, StreamExt};
 use schemars::SchemaGenerator;
 use serde::Serialize;
@@ -106,7 +109,7 @@ impl Events {
 
     /// Passes on what happens to jobs, until it is dropped.
     pub async fn follow(&self, jobs: impl Stream<Item = QueueEvent>) {
-        let mut jobs = std::pin::pin!(jobs);
+        let mut jobs = pin!(jobs);
         while let Some(event) = jobs.next().await {
             match event {
                 QueueEvent::Job { id, kind, lane, state, error } => {
@@ -149,7 +152,7 @@ impl Events {
             }
         }
         drop(kept);
-        Ok(Watching { events: self.clone(), first, receiver, seat })
+        Ok(Watching { events: self.clone(), first, receiver, seat, ends: Box::pin(std::future::pending()) })
     }
 
     fn of(&self, happened: &Happened) -> Line {
@@ -187,11 +190,19 @@ pub struct Watching {
     first: Vec<Line>,
     receiver: broadcast::Receiver<Happened>,
     seat: Seat,
+    ends: BoxFuture<'static, ()>,
+}
+
+impl Watching {
+    /// Lets go of him when this is done.
+    pub fn until(self, ends: impl Future<Output = ()> + Send + 'static) -> Watching {
+        Watching { ends: Box::pin(ends), ..self }
+    }
 }
 
 impl Answer for Watching {
     fn write(self) -> Result<Response, Problem> {
-        let Watching { events, first, receiver, seat } = self;
+        let Watching { events, first, receiver, seat, ends } = self;
         let stop = events.0.stop.clone();
         let live =
             futures::stream::unfold((events, receiver, seat), |(events, mut receiver, seat)| async move {
@@ -205,7 +216,9 @@ impl Answer for Watching {
                 Some((line, (events, receiver, seat)))
             });
         let all = futures::stream::iter(first).chain(live).map(Ok::<_, Infallible>);
-        let all = all.take_until(async move { stop.cancelled().await });
+        let all = all.take_until(async move {
+            futures::future::select(pin!(stop.cancelled()), ends).await;
+        });
         Ok(Sse::new(all).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
     }
 

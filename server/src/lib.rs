@@ -23,10 +23,12 @@ mod openapi;
 mod origin;
 mod page;
 mod paging;
+mod places;
 mod problem;
 mod route;
 mod routes;
 mod session;
+mod stream;
 mod throttle;
 
 pub use app::{Options, Server};

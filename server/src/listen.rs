@@ -13,17 +13,20 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use crate::app::App;
 use crate::call::{Peer, RequestId};
 use crate::origin;
+use crate::places::{Doing, Places};
 use crate::problem::{Code, Problem};
+use crate::stream::Watched;
 
 /// Connections at once.
 const CONNECTIONS: usize = 512;
+/// How long a connection may take to ask for anything.
+const FIRST: Duration = Duration::from_secs(10);
 /// How long the head of a request may take to arrive; also how long a connection may be idle.
 const HEAD: Duration = Duration::from_secs(30);
 /// Bytes of a head.
@@ -41,14 +44,8 @@ pub async fn serve(
     let_go: CancellationToken,
 ) {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Arc::new(Places::new(CONNECTIONS));
     loop {
-        // Who comes when all places are taken waits in the system's line.
-        let place = tokio::select! {
-            () = stop.cancelled() => break,
-            place = places.clone().acquire_owned() => place,
-        };
-        let Ok(place) = place else { break };
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
             accepted = listener.accept() => accepted,
@@ -62,24 +59,41 @@ pub async fn serve(
             }
         };
         let _ = stream.set_nodelay(true);
-        let router = router.clone();
+        let place = places.take(peer.ip());
+        let (router, line) = (router.clone(), place.line.clone());
         let service = hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let mut request = request.map(axum::body::Body::new);
             request.extensions_mut().insert(Peer(peer));
-            let mut router = router.clone();
-            async move { Ok::<_, Infallible>(router.call(request).await.unwrap_or_else(|never| match never {})) }
+            let (mut router, line) = (router.clone(), line.clone());
+            async move {
+                line.does(Doing::Asking);
+                let answer = router.call(request).await.unwrap_or_else(|never| match never {});
+                line.does(Doing::Waiting);
+                Ok::<_, Infallible>(answer)
+            }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
             .max_buf_size(HEAD_BYTES)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Watched::new(stream, place.line.clone())), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended");
+            let says_nothing = async {
+                tokio::time::sleep(FIRST).await;
+                if !place.line.is_new() {
+                    std::future::pending::<()>().await;
+                }
+            };
+            tokio::select! {
+                ended = connection => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection ended");
+                    }
+                }
+                () = place.line.let_go.cancelled() => {}
+                () = says_nothing => {}
             }
-            drop(place);
         });
     }
     drop(listener);
@@ -154,7 +168,7 @@ fn id_of(request: &Request) -> Arc<str> {
 
 /// Behind a proxy everybody looks as if he were on this machine: then being here proves nothing.
 fn not_by_proxy(app: &App, request: &Request) -> Result<(), Problem> {
-    let named = ["forwarded", "x-forwarded-for", "x-real-ip"];
+    let named = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
     if app.auth.open && named.iter().any(|name| request.headers().contains_key(*name)) {
         let words = "the request came by a proxy and no password is set; set ADMIN_PASSWORD to serve others";
         return Err(Problem::new(Code::Forbidden, words));

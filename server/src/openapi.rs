@@ -7,7 +7,7 @@ use crate::problem::{Code, Written};
 
 /// The document as it is served and committed.
 pub fn openapi() -> String {
-    crate::routes::all().1
+    describe(&mut crate::routes::list())
 }
 
 /// Describes all routes.

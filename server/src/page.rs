@@ -114,6 +114,8 @@ mod tests {
             let odd = text.lines().find(|line| line.matches('`').count() % 2 == 1);
             assert_eq!(odd, None, "{}", file.path);
             assert!(!text.lines().any(|line| line.starts_with('\t')), "{}", file.path);
+            // Nor of a comment, of which each has its own line, is there more than the beginning.
+            assert!(!text.contains("/*") && !text.contains("*/"), "{}", file.path);
         }
     }
 

@@ -106,7 +106,7 @@ impl Route {
     /// It asks a remote site, politely: that takes its time.
     pub fn asks_a_site(mut self) -> Route {
         self.within = Some(Duration::from_secs(180));
-        self.may(&[Code::Upstream, Code::Timeout])
+        self.may(&[Code::Upstream, Code::Timeout, Code::Busy])
     }
 
     /// It works for a while, one at a time.

@@ -21,6 +21,8 @@ const MOST: usize = 1_000;
 pub struct Session {
     pub name: String,
     pub scope: Scope,
+    /// Number of the token that it was begun with: it holds no longer than that.
+    pub token: Option<i64>,
     begun: i64,
     used: i64,
 }
@@ -38,9 +40,16 @@ pub struct Sessions(Mutex<HashMap<[u8; 32], Session>>);
 
 impl Sessions {
     /// Begins one; the answer is the cookie's value.
-    pub fn begin(&self, name: String, scope: Scope, now: i64, secret: [u8; 32]) -> (String, Session) {
+    pub fn begin(
+        &self,
+        name: String,
+        scope: Scope,
+        token: Option<i64>,
+        now: i64,
+        secret: [u8; 32],
+    ) -> (String, Session) {
         let number: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-        let session = Session { name, scope, begun: now, used: now };
+        let session = Session { name, scope, token, begun: now, used: now };
         let mut all = self.lock();
         all.retain(|_, session| session.until() > now);
         if all.len() >= MOST {
@@ -61,6 +70,11 @@ impl Sessions {
         }
         session.used = session.used.max(now);
         Some(session.clone())
+    }
+
+    /// Whether there is such a one; to ask is not to use it.
+    pub fn holds(&self, number: &str, now: i64) -> Option<Session> {
+        self.lock().get(&key(number)).filter(|session| session.until() > now).cloned()
     }
 
     /// Ends one.
@@ -103,17 +117,18 @@ mod tests {
     #[test]
     fn a_session_lasts_while_it_is_used_but_not_for_ever() {
         let sessions = Sessions::default();
-        let (number, session) = sessions.begin("a".into(), Scope::Admin, 0, [7; 32]);
+        let (number, session) = sessions.begin("a".into(), Scope::Admin, None, 0, [7; 32]);
         assert_eq!(session.until(), IDLE_MS);
+        assert!(sessions.holds(&number, IDLE_MS - 1).is_some() && sessions.holds(&number, IDLE_MS).is_none());
         let mut now = 0;
         while now < LONGEST_MS {
             assert!(sessions.find(&number, now).is_some(), "{now}");
             now += IDLE_MS - 1;
         }
         assert_eq!(sessions.find(&number, now), None);
-        let (number, _) = sessions.begin("a".into(), Scope::Read, 0, [8; 32]);
+        let (number, _) = sessions.begin("a".into(), Scope::Read, None, 0, [8; 32]);
         assert_eq!(sessions.find(&number, IDLE_MS), None);
-        let (number, _) = sessions.begin("a".into(), Scope::Read, 0, [9; 32]);
+        let (number, _) = sessions.begin("a".into(), Scope::Read, None, 0, [9; 32]);
         sessions.end(&number);
         assert_eq!(sessions.find(&number, 1), None);
         assert_eq!(sessions.find(&"0".repeat(64), 1), None);

@@ -20,6 +20,6 @@ pub use rows::{
 };
 pub use search::{FoundIds, Piece, SearchHit, SearchQuery};
 pub use stats::{
-    DayCount, DeptCount, Freshness, HourCount, JobCounts, Overview, Pulse, RunRow, SiteCount, TargetHealth,
-    Trouble,
+    DayCount, DeptCount, Freshness, HourCount, JobCounts, KindWaiting, Overview, Pulse, RunRow, SiteCount,
+    TargetHealth, Trouble,
 };

@@ -94,6 +94,17 @@ pub struct SiteCount {
     pub not_ready: u64,
 }
 
+/// Jobs of one kind that wait.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct KindWaiting {
+    /// The kind.
+    pub kind: String,
+    /// How many.
+    pub jobs: u64,
+    /// When the first of them was due.
+    pub since: Timestamp,
+}
+
 /// Articles of a department.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct DeptCount {

@@ -145,7 +145,11 @@ impl Engine {
         let page = self.inner.gate.fetch(&ask).await?;
         if !(200..300).contains(&page.status) || !is_html(&page) {
             let message = format!("{} answered {} and is no page to look at", page.url, page.status);
-            let class = if page.status >= 500 { ErrorClass::Server } else { ErrorClass::Shape };
+            let class = match page.status {
+                500.. => ErrorClass::Server,
+                200..300 => ErrorClass::Shape,
+                _ => ErrorClass::Gone,
+            };
             return Err(Error::List { target: url.to_string(), class, message });
         }
         let (zone, now) = (self.inner.settings.zone, self.inner.settings.clock.now());

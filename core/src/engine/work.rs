@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::credential::{CredentialHandler, credential_job};
+use super::message::MessageHandler;
 use super::reconcile::ReconcileHandler;
 use super::request::Streamed;
 use super::schedules::BudgetHandler;
-use super::{BUDGET, CREDENTIAL, Engine, RECONCILE};
+use super::{BUDGET, CREDENTIAL, Engine, MESSAGE, RECONCILE};
 use crate::Result;
 use crate::clock::Timestamp;
 use crate::crawl::{CrawlEvent, Report, StopReason};
@@ -55,7 +56,7 @@ impl Engine {
         &self.inner.queue
     }
 
-    /// The work this engine does by itself: crawls, deliveries, reconciling, signing in. Add your own with [`Handlers::with`].
+    /// The work this engine does by itself: crawls, deliveries, messages, reconciling, signing in. Add your own with [`Handlers::with`].
     pub fn handlers(&self) -> Handlers {
         let deliver = DeliverHandler::new(self.inner.channels.clone(), self.inner.settings.clock.clone());
         self.watched_handlers(None, None)
@@ -63,6 +64,7 @@ impl Engine {
             .with(CREDENTIAL, CredentialHandler(self.clone()))
             .with(RECONCILE, ReconcileHandler(self.clone()))
             .with(BUDGET, BudgetHandler(self.clone()))
+            .with(MESSAGE, MessageHandler(self.clone()))
     }
 
     /// Only crawls, with somebody who hears of each of them.

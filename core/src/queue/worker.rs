@@ -81,6 +81,7 @@ pub struct Queue {
     keepers: Arc<std::sync::Mutex<Vec<Weak<Keeper>>>>,
     alerts: Option<Arc<AlertWatch>>,
     stalled: Arc<AtomicU64>,
+    kinds: Arc<std::sync::Mutex<Option<Vec<String>>>>,
 }
 
 impl Queue {
@@ -91,8 +92,19 @@ impl Queue {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Queue {
-        let (bell, keepers, stalled) = Default::default();
-        Queue { table, store, clock, entropy, events: Events::new(), bell, keepers, alerts: None, stalled }
+        let (bell, keepers, stalled, kinds) = Default::default();
+        Queue {
+            table,
+            store,
+            clock,
+            entropy,
+            events: Events::new(),
+            bell,
+            keepers,
+            alerts: None,
+            stalled,
+            kinds,
+        }
     }
 
     /// The same, and somebody is told when work that is done through it keeps failing (S2-66).
@@ -128,6 +140,11 @@ impl Queue {
     /// Jobs whose workers were lost, as this process has found since its start.
     pub fn stalled(&self) -> u64 {
         self.stalled.load(Ordering::Relaxed)
+    }
+
+    /// The kinds of work that workers of this process do; none: it has no workers.
+    pub fn kinds(&self) -> Option<Vec<String>> {
+        lock(&self.kinds).clone()
     }
 
     /// Wakes idle workers: somebody has put a job into the store.
@@ -243,6 +260,7 @@ impl Queue {
         until_empty: bool,
     ) -> Result<()> {
         let keeper = self.keep(options.lease)?;
+        *lock(&self.kinds) = Some(handlers.kinds());
         let crew = Arc::new(Crew {
             queue: self.clone(),
             kinds: handlers.kinds(),
@@ -294,6 +312,7 @@ impl Queue {
                 }
             }
         }
+        *lock(&self.kinds) = None;
         first_error.map_or(Ok(()), Err)
     }
 }

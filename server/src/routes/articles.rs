@@ -171,6 +171,7 @@ pub fn add(routes: &mut Routes) {
                 Scope::Run,
                 "Asks for its page again, and keeps it beside the one before if it has changed",
             )
+            .keyed()
             .asks_a_site(),
             look_again,
         )

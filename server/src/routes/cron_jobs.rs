@@ -1,4 +1,4 @@
-//! Schedules in the shapes of S3, under its paths: a job has a message, which its handler `hook:message` is told.
+//! Schedules in the shapes of S3, under its paths: a job has a message, which is said to the channel that it names.
 
 use dibao::Timestamp;
 use dibao::desk::Page;
@@ -99,7 +99,7 @@ pub fn add(routes: &mut Routes) {
         ("/api/cron/jobs/{id}/run", "Runs it now"),
         ("/api/cron/jobs/{id}/execute", "The same, under its other name"),
     ] {
-        routes.add(Route::post(path, Run, about).may(&[Code::Active, Code::Disabled]), run);
+        routes.add(Route::post(path, Run, about).keyed().may(&[Code::Active, Code::Disabled]), run);
     }
 }
 
@@ -110,7 +110,11 @@ fn shown(row: Schedule) -> CronJob {
         message: text("message"),
         channel: text("channel"),
         chat_id: text("chat_id"),
-        deliver_response: row.payload.get("deliver_response").and_then(Value::as_bool).unwrap_or(false),
+        deliver_response: row
+            .payload
+            .get("deliver_response")
+            .and_then(Value::as_bool)
+            .unwrap_or_else(|| !text("channel").is_empty()),
         name: if row.title.is_empty() { row.name.clone() } else { row.title },
         id: row.name,
         enabled: row.enabled,

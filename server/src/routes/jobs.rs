@@ -1,6 +1,6 @@
 //! The queue: lanes, jobs, calling off and trying again.
 
-use dibao::desk::Page;
+use dibao::desk::{KindWaiting, Page};
 use dibao::queue::{Job, JobQuery, JobState, LaneState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,8 @@ pub struct Queue {
     waiting: u64,
     /// Jobs at work.
     running: u64,
+    /// Kinds of jobs that wait although nobody here does such work.
+    unhandled: Vec<KindWaiting>,
 }
 
 /// Where a job stands now.
@@ -66,7 +68,7 @@ pub fn add(routes: &mut Routes) {
                 Scope::Run,
                 "Calls it off; one at work is asked to stop",
             )
-            .may(&[Code::Conflict]),
+            .keyed(),
             cancel,
         )
         .add(
@@ -75,7 +77,7 @@ pub fn add(routes: &mut Routes) {
                 Scope::Run,
                 "Lets one that ended badly, or waits, start now",
             )
-            .may(&[Code::Conflict]),
+            .keyed(),
             retry,
         );
 }
@@ -84,7 +86,8 @@ async fn queue(call: Call) -> Result<Shown<Queue>, Problem> {
     let lanes = call.app.engine.queue().table().lanes().await?;
     let sum = |of: fn(&LaneState) -> u32| lanes.iter().map(|lane| u64::from(of(lane))).sum();
     let (queued, waiting, running) = (sum(|l| l.queued), sum(|l| l.waiting), sum(|l| l.running));
-    Ok(Shown(Queue { lanes, queued, waiting, running }))
+    let unhandled = call.desk().unhandled().await?;
+    Ok(Shown(Queue { lanes, queued, waiting, running, unhandled }))
 }
 
 async fn jobs(call: Call<Nothing, Jobs>) -> Result<Shown<Page<Job>>, Problem> {

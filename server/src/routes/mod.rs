@@ -14,7 +14,7 @@ mod simulate;
 mod sites;
 mod targets;
 mod tokens;
-mod watch;
+pub mod watch;
 
 use std::collections::HashSet;
 
@@ -26,6 +26,7 @@ use axum::routing::get;
 use crate::app::App;
 use crate::call::Routes;
 use crate::{openapi, page};
+use watch::Document;
 
 /// The routes as they are declared.
 pub fn list() -> Routes {
@@ -49,9 +50,9 @@ pub fn list() -> Routes {
 }
 
 /// The router of everything, the document that describes it, and the patterns of its routes.
-pub fn all() -> (Router<App>, String, HashSet<&'static str>) {
+pub fn all() -> (Router<App>, Document, HashSet<&'static str>) {
     let mut routes = list();
-    let document = openapi::describe(&mut routes);
+    let document = Document::new(openapi::describe(&mut routes));
     let patterns = routes.operations.iter().map(|operation| operation.route.path).collect();
     let router = routes
         .router

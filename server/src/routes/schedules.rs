@@ -170,6 +170,7 @@ pub fn add(routes: &mut Routes) {
         .add(Route::get("/admin/api/schedules/{name}/explain", Read, "Why it is due when it is"), explain)
         .add(
             Route::post("/admin/api/schedules/{name}/run", Run, "Makes its job now")
+                .keyed()
                 .may(&[Code::Active, Code::Disabled]),
             run,
         );

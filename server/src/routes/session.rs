@@ -1,8 +1,10 @@
 //! Signing in and out, and who one is.
 
+use dibao::desk::Actor;
 use http::header;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::answer::{Done, Shown, With};
 use crate::auth::{self, Credentials};
@@ -74,12 +76,28 @@ async fn sign_in(call: Call<Nothing, Nothing, Sent<SignIn>>) -> Result<With<Show
     let (number, caller) =
         auth.sign_in(&call.app.engine, credentials, &call.headers, call.peer.0.ip()).await?;
     tracing::info!(user = caller.name, request = %call.request.0, "signed in");
+    note(&call, &caller, "session.begin").await?;
     Ok(With(Shown(of(&caller, !auth.open)), header::SET_COOKIE, cookie(Some(&number), auth.secure)))
 }
 
 async fn sign_out(call: Call) -> Result<With<Done>, Problem> {
     if let Some(number) = auth::number(&call.headers) {
         call.app.auth.sessions.end(number);
+        call.app.auth.ended();
+        if call.caller.via == Via::Session {
+            note(&call, &call.caller, "session.end").await?;
+        }
     }
     Ok(With(Done, header::SET_COOKIE, cookie(None, call.app.auth.secure)))
+}
+
+/// The audit row of coming and going, in the name of who did: before he came he was a stranger.
+async fn note<B>(
+    call: &Call<Nothing, Nothing, B>,
+    caller: &Caller,
+    action: &'static str,
+) -> Result<(), Problem> {
+    let actor = Actor::new(caller.name.clone(), "page").request(call.request.0.to_string());
+    let desk = call.app.engine.desk(actor);
+    Ok(desk.note(action, &caller.name, "ok", json!({ "scope": caller.scope })).await?)
 }

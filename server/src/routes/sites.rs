@@ -1,6 +1,6 @@
 //! Sites: to look at, make, change, switch, remove.
 
-use dibao::config::{export_site, parse_site};
+use dibao::config::export_site;
 use dibao::desk::{Page, SiteRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,18 +136,7 @@ async fn update(call: Call<Code, Nothing, SiteChange>) -> Result<Shown<SiteShown
     let (desk, code) = (call.desk(), &call.path.code);
     let row = match &call.body {
         SiteChange::Some(settings) => desk.update_site(code, settings.clone()).await?,
-        SiteChange::File(text) => {
-            desk.site(code).await?;
-            let config = parse_site(text, "the site file")?;
-            if config.site_id != *code {
-                return Err(Problem::invalid(
-                    "site_id",
-                    format!("is `{}`; the code of a site stays", config.site_id),
-                ));
-            }
-            desk.import_site(&config).await?;
-            desk.site(code).await?
-        }
+        SiteChange::File(text) => desk.replace_site(code, text).await?,
     };
     call.app.events.changed("site", &row.site.code);
     Ok(Shown(row.into()))

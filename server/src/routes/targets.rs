@@ -440,9 +440,25 @@ async fn discover(call: Call<Nothing, Nothing, Sent<Discover>>) -> Result<Shown<
         // What was found by then is worth more than an answer that it took too long.
         within: Some(SURVEYED),
     };
-    let found = call.app.engine.find_columns(adapter.as_deref(), &url, options).await?;
+    let found = call.app.engine.find_columns(adapter.as_deref(), &url, options).await.map_err(of_address)?;
     let (site, targets) = found.site.into_rows().map_err(Problem::from)?;
     let columns = found.columns.iter().map(|column| json!(column)).collect();
     let yaml = dibao::config::export_site(&site, &targets);
     Ok(Shown(Found { columns, yaml, walked: found.walked }))
+}
+
+/// An address that is none to look at is the asker's mistake, not that of a remote site.
+fn of_address(error: dibao::Error) -> Problem {
+    use dibao::fetch::FetchErrorKind::{ForbiddenAddress, NotGranted, NotPublic};
+    let his = match &error {
+        dibao::Error::Fetch(error) => {
+            matches!(error.kind(), NotGranted(_) | NotPublic(_) | ForbiddenAddress { .. })
+        }
+        dibao::Error::List { class, .. } => *class == dibao::ErrorClass::Shape,
+        _ => false,
+    };
+    match his {
+        true => Problem::invalid("url", error.to_string()),
+        false => error.into(),
+    }
 }

@@ -69,6 +69,7 @@ async fn create(call: Call<Nothing, Nothing, Sent<New>>) -> Result<Made<NewToken
 
 async fn revoke(call: Call<Id>) -> Result<Shown<TokenRow>, Problem> {
     let row = call.desk().revoke_token(&call.path.id.to_string()).await?;
+    call.app.auth.ended();
     call.app.events.changed("token", row.id);
     Ok(Shown(row))
 }

@@ -1,11 +1,12 @@
 //! Whether the server is well, what it counts, what happens, and the description of all of it.
 
-use http::header;
+use bytes::Bytes;
+use http::{HeaderValue, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Shown, Text};
-use crate::call::{Call, Route, Routes};
+use crate::call::{Call, Route, Routes, tag_of};
 use crate::caller::Scope;
 use crate::checked::Nothing;
 use crate::events::Watching;
@@ -27,16 +28,28 @@ pub struct Since {
     last_event_id: Option<String>,
 }
 
-/// The description, as JSON of any shape.
-pub struct Document(String);
+/// The description, as JSON of any shape: written once, for strangers ask for it too.
+#[derive(Clone)]
+pub struct Document {
+    bytes: Bytes,
+    tag: HeaderValue,
+}
+
+impl Document {
+    pub fn new(text: String) -> Document {
+        let bytes = Bytes::from(text);
+        Document { tag: tag_of(&bytes), bytes }
+    }
+}
 
 impl Answer for Document {
     const TAGGED: bool = true;
 
     fn write(self) -> Result<axum::response::Response, Problem> {
-        let mut answer = Text(self.0).write()?;
-        let kind = http::HeaderValue::from_static("application/json");
-        answer.headers_mut().insert(header::CONTENT_TYPE, kind);
+        let mut answer = axum::response::Response::new(axum::body::Body::from(self.bytes));
+        let headers = answer.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::ETAG, self.tag);
         Ok(answer)
     }
 
@@ -51,8 +64,7 @@ pub struct Figures(String);
 impl Answer for Figures {
     fn write(self) -> Result<axum::response::Response, Problem> {
         let mut answer = Text(self.0).write()?;
-        let kind =
-            http::HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+        let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
         answer.headers_mut().insert(header::CONTENT_TYPE, kind);
         Ok(answer)
     }
@@ -97,11 +109,14 @@ async fn metrics(call: Call) -> Result<Figures, Problem> {
 }
 
 async fn document(call: Call) -> Result<Document, Problem> {
-    Ok(Document(call.app.openapi.clone()))
+    Ok(call.app.openapi.clone())
 }
 
 async fn events(call: Call<Nothing, Since>) -> Result<Watching, Problem> {
     let header = call.headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let last = header.map(str::to_owned).or(call.query.last_event_id);
-    call.app.events.watch(last.as_deref())
+    let watching = call.app.events.watch(last.as_deref())?;
+    // Who watches may do so as long as what he showed holds.
+    let (app, standing) = (call.app.clone(), call.caller.standing);
+    Ok(watching.until(async move { app.auth.until_over(&app.engine, &standing).await }))
 }

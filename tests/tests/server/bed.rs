@@ -161,6 +161,11 @@ impl Bed {
 }
 
 impl Served {
+    /// Where it listens, as an address of a socket.
+    pub fn address(&self) -> std::net::SocketAddr {
+        self.base.strip_prefix("http://").unwrap().parse().unwrap()
+    }
+
     /// A request as nobody.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base))

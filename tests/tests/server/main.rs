@@ -6,6 +6,7 @@ mod drain;
 mod figures;
 mod guard;
 mod look;
+mod messages;
 mod operate;
 mod rights;
 mod serving;

@@ -87,6 +87,11 @@ impl crate::Engine {
         }
         Ok(self.inner.rows.token(&hashed(token), self.inner.settings.clock.now()).await?)
     }
+
+    /// The token of this number, if it still holds.
+    pub async fn token_by_number(&self, id: i64) -> Result<Option<TokenRow>> {
+        Ok(self.inner.rows.token_by_number(id, self.inner.settings.clock.now()).await?)
+    }
 }
 
 fn hashed(token: &str) -> String {

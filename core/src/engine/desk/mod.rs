@@ -21,9 +21,12 @@ use serde_json::Value;
 use super::Engine;
 use crate::Result;
 use crate::clock::Timestamp;
-use crate::desk::{Actor, AlertRow, AuditQuery, AuditRow, LogQuery, LogRow, Page, Paging};
+use crate::desk::{Actor, AlertRow, AuditQuery, AuditRow, KindWaiting, LogQuery, LogRow, Page, Paging};
 use crate::queue::{Job, JobQuery};
 use crate::store::{AuditEntry, SqliteStore};
+
+/// How long a job may wait, being due, before it is asked whether anybody does its kind of work.
+const UNHANDLED: i64 = 10 * 60_000;
 
 /// What an operator can do with an engine. Cheap to make and to clone.
 #[derive(Clone)]
@@ -125,6 +128,16 @@ impl Desk {
     /// Jobs, the newest first; `before_id` and `limit` of the query are the paging's business here.
     pub async fn jobs(&self, query: JobQuery, paging: Paging) -> Result<Page<Job>> {
         Ok(self.store().job_page(query, paging).await?)
+    }
+
+    /// Kinds of which jobs have been due for ten minutes and for which no worker of this process has a handler. Nothing is
+    /// said as long as it has no workers: others may do the work.
+    pub async fn unhandled(&self) -> Result<Vec<KindWaiting>> {
+        let Some(kinds) = self.engine.queue().kinds() else { return Ok(Vec::new()) };
+        let before = Timestamp(self.now().0.saturating_sub(UNHANDLED));
+        let mut waiting = self.store().kinds_waiting(before).await?;
+        waiting.retain(|row| !kinds.contains(&row.kind));
+        Ok(waiting)
     }
 
     /// What keeps failing, the longest first.

@@ -96,6 +96,23 @@ impl Desk {
         self.settle(entry, done).await
     }
 
+    /// Takes a whole site file, as somebody sent it, in place of the one before.
+    pub async fn replace_site(&self, code: &str, text: &str) -> Result<SiteRow> {
+        let entry = self.entry("site.update", code, json!(null));
+        let read = async {
+            self.site(code).await?;
+            let config = parsed(text)?;
+            if config.site_id != code {
+                let message = format!("is `{}`; the code of a site stays", config.site_id);
+                return Err(Refusal::invalid("site_id", message, format!("write `{code}`")).into());
+            }
+            Ok(config)
+        };
+        let config = self.settle(entry, read.await).await?;
+        self.import_site(&config).await?;
+        self.site(code).await
+    }
+
     /// Switches a site on or off; later imports leave the switch alone.
     pub async fn toggle_site(&self, code: &str, on: bool) -> Result<SiteRow> {
         let entry = self.entry("site.toggle", code, json!({ "on": on }));

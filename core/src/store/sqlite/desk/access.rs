@@ -9,8 +9,8 @@ use crate::desk::{Begun, Scope, TokenRow};
 
 /// Answers are given again for so long.
 const KEPT: i64 = 86_400_000;
-/// A request that has not answered after this was cut off; its key is free.
-const CUT_OFF: i64 = 120_000;
+/// A request that has not answered after this was cut off; its key is free. None is given longer than 180 s.
+const CUT_OFF: i64 = 200_000;
 /// Use is written down once in this time.
 const USED: i64 = 60_000;
 
@@ -52,14 +52,17 @@ pub(super) fn revoke(db: &Connection, key: &str, now: Timestamp) -> Result<Token
     gone.ok_or_else(|| Refusal::not_found("token", key).into())
 }
 
+/// What a token must be to hold.
+const HOLDS: &str = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)";
+
 pub(super) fn find(db: &Connection, hash: &str, now: Timestamp) -> Result<Option<TokenRow>, Fault> {
-    let found = db
-        .prepare_cached(
-            "SELECT * FROM api_token WHERE hash = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)",
-        )?
-        .query_row(params![hash, now.0], row)
-        .optional()?;
-    Ok(found)
+    let mut found = db.prepare_cached(&format!("SELECT * FROM api_token WHERE hash = ?1 AND {HOLDS}"))?;
+    Ok(found.query_row(params![hash, now.0], row).optional()?)
+}
+
+pub(super) fn held(db: &Connection, id: i64, now: Timestamp) -> Result<Option<TokenRow>, Fault> {
+    let mut found = db.prepare_cached(&format!("SELECT * FROM api_token WHERE id = ?1 AND {HOLDS}"))?;
+    Ok(found.query_row(params![id, now.0], row).optional()?)
 }
 
 pub(super) fn is_stale(token: &TokenRow, now: Timestamp) -> bool {

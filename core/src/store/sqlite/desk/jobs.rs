@@ -6,7 +6,8 @@ use rusqlite::{Connection, params};
 use super::super::queue;
 use super::super::rows::Fault;
 use crate::Refusal;
-use crate::desk::{Cursor, Page, Paging};
+use crate::clock::Timestamp;
+use crate::desk::{Cursor, KindWaiting, Page, Paging};
 use crate::queue::{Job, JobQuery};
 
 /// No page begins deeper than this without a cursor.
@@ -23,6 +24,21 @@ const NEWEST_OF_GROUP: &str =
     "SELECT id FROM job WHERE ?1 IS NULL AND kind = ?2 AND state = ?3 AND id < ?4 ORDER BY id DESC LIMIT ?5";
 const NEWEST_OF_LANE: &str =
     "SELECT id FROM job WHERE lane = ?1 AND kind = ?2 AND state = ?3 AND id < ?4 ORDER BY id DESC LIMIT ?5";
+
+/// The kinds of jobs that could start and were due before this moment.
+pub(super) fn waiting(db: &Connection, before: Timestamp) -> Result<Vec<KindWaiting>, Fault> {
+    let mut rows = db.prepare_cached(
+        "SELECT kind, count(*), min(due_at) FROM job WHERE state = 'queued' AND due_at < ? GROUP BY kind",
+    )?;
+    let rows = rows.query_map([before.0], |row| {
+        Ok(KindWaiting {
+            kind: row.get(0)?,
+            jobs: row.get::<_, i64>(1)?.unsigned_abs(),
+            since: Timestamp(row.get(2)?),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
 
 pub(super) fn page(db: &Connection, query: &JobQuery, paging: &Paging) -> Result<Page<Job>, Fault> {
     let limit = paging.rows()?;

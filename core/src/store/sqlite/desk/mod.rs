@@ -24,8 +24,8 @@ use super::{SqliteStore, search};
 use crate::clock::Timestamp;
 use crate::desk::{
     Actor, AlertRow, AuditQuery, AuditRow, Begun, DayCount, Department, DepartmentEdit, DeptCount, FoundIds,
-    Freshness, LogQuery, LogRow, Overview, Page, PageVersion, Paging, Scope, SearchHit, SearchQuery,
-    SiteCount, SiteRow, TargetHealth, TargetQuery, TargetRow, TokenRow,
+    Freshness, KindWaiting, LogQuery, LogRow, Overview, Page, PageVersion, Paging, Scope, SearchHit,
+    SearchQuery, SiteCount, SiteRow, TargetHealth, TargetQuery, TargetRow, TokenRow,
 };
 use crate::model::Article;
 use crate::queue::{Job, JobQuery};
@@ -214,6 +214,10 @@ impl SqliteStore {
         self.read("read the jobs", move |db| jobs::page(db, &query, &paging)).await
     }
 
+    pub(crate) async fn kinds_waiting(&self, before: Timestamp) -> Answer<Vec<KindWaiting>> {
+        self.read("looked for jobs that wait", move |db| jobs::waiting(db, before)).await
+    }
+
     pub(crate) async fn alert_rows(&self) -> Answer<Vec<AlertRow>> {
         self.read("read the alerts", logs::alerts).await
     }
@@ -286,6 +290,10 @@ impl SqliteStore {
             self.write("noted that a token was used", move |db| access::used(db, id, now)).await?;
         }
         Ok(found)
+    }
+
+    pub(crate) async fn token_by_number(&self, id: i64, now: Timestamp) -> Answer<Option<TokenRow>> {
+        self.read("looked for a token", move |db| access::held(db, id, now)).await
     }
 
     pub(crate) async fn begin_idempotent(
