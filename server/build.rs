@@ -18,7 +18,7 @@ fn main() {
         let name = file.strip_prefix(&root).expect("below the root").to_string_lossy().replace('\\', "/");
         let text = fs::read_to_string(file).expect("the files of the page are text");
         let kept = out.join(name.replace('/', "__"));
-        fs::write(&kept, plain(&text)).expect("a file of the page can be written");
+        fs::write(&kept, plain(&text, file)).expect("a file of the page can be written");
         let kept = kept.display().to_string();
         writeln!(list, "    File {{ path: {name:?}, bytes: include_bytes!({kept:?}) }},")
             .expect("a string can be written to");
@@ -27,10 +27,26 @@ fn main() {
     fs::write(out.join("page.rs"), list).expect("the list of the page's files can be written");
 }
 
-/// Without indentation, which nobody who is sent it reads: a thirtieth of the page. No text in a file of the page spans lines, which a test
-/// holds it to.
-fn plain(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", line.trim_start_matches('\t'))).collect()
+/// Without indentation and, in scripts and style, without the lines that are only a comment: nobody who is sent the page reads them, and they
+/// are a fifteenth of it. No text in a file of the page spans lines, which a test holds it to.
+fn plain(text: &str, file: &Path) -> String {
+    let kind = file.extension().and_then(|kind| kind.to_str()).unwrap_or("");
+    let mut inside = false;
+    let mut kept = String::new();
+    for line in text.lines().map(|line| line.trim_start_matches('\t')) {
+        let begins = match kind {
+            "js" => line.starts_with("/**"),
+            "css" => line.starts_with("/*"),
+            _ => false,
+        };
+        let comment = inside || begins || (kind == "js" && line.starts_with("//"));
+        inside = (inside || begins) && !line.ends_with("*/");
+        if !comment && !line.is_empty() {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
 }
 
 fn walk(dir: &Path, files: &mut Vec<PathBuf>) {

@@ -7,6 +7,7 @@ import { settled } from './dom.js';
 const SILENCE_MS = 45_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
+const NAME = 'dibao.live';
 
 const listeners = new Set();
 const watchers = new Set();
@@ -17,6 +18,13 @@ let wait = FIRST_WAIT_MS;
 let line = null;
 let timer = 0;
 let was = false;
+
+// A browser opens six lines to one server: of all windows one holds a line, and tells the others what it hears. Where
+// windows cannot agree (without TLS), those that nobody looks at hold none.
+const { locks } = navigator;
+const others = locks ? new BroadcastChannel(NAME) : null;
+let place = null;
+let leads = !locks;
 
 /** Calls with each event, `{name, data}`, until the signal ends. */
 export function listen(call, signal) {
@@ -38,7 +46,27 @@ export function watch(call, signal) {
 }
 
 /** Opens the line, or opens it anew at once. */
-export async function connect() {
+export function connect() {
+	if (place) {
+		if (leads) open();
+		else say(state === 'lost' ? { anew: true } : { asks: true });
+		return;
+	}
+	const mine = (place = new AbortController());
+	if (leads) {
+		if (!document.hidden) open();
+		return;
+	}
+	say({ asks: true });
+	const lead = () => {
+		leads = true;
+		open();
+		return new Promise((done) => mine.signal.addEventListener('abort', done));
+	};
+	locks.request(NAME, { signal: mine.signal }, lead).catch(() => {});
+}
+
+async function open() {
 	clearTimeout(timer);
 	line?.abort();
 	const mine = (line = new AbortController());
@@ -54,6 +82,7 @@ export async function connect() {
 		const answer = await fetch('/admin/api/events', { headers, signal: mine.signal, credentials: 'same-origin', cache: 'no-store' });
 		// Sessions end with the server that gave them.
 		if (answer.status === 401) {
+			say({ stranger: true });
 			stranger();
 			return;
 		}
@@ -81,17 +110,47 @@ export async function connect() {
 	if (line !== mine) return;
 	retryAt = Date.now() + wait;
 	tell('lost');
-	timer = setTimeout(connect, wait * (0.8 + Math.random() * 0.4));
+	timer = setTimeout(open, wait * (0.8 + Math.random() * 0.4));
 	wait = Math.min(wait * 2, LONGEST_WAIT_MS);
 }
 
 /** Closes it: nobody is signed in. */
 export function disconnect() {
+	rest();
+	place?.abort();
+	[place, last, was, leads] = [null, null, false, !locks];
+}
+
+function rest() {
 	clearTimeout(timer);
 	const mine = line;
 	line = null;
 	mine?.abort();
-	[last, was] = [null, false];
+}
+
+if (others) others.onmessage = ({ data }) => place && (leads ? asked(data) : told(data));
+else document.addEventListener('visibilitychange', () => place && (document.hidden ? rest() : open()));
+
+const say = (data) => others?.postMessage(data);
+
+/** What another window wants of the one that holds the line. */
+function asked(data) {
+	if (data.anew) open();
+	else if (data.asks) say({ state, retryAt });
+}
+
+/** What the one that holds the line says. */
+function told(data) {
+	if (data.stranger) stranger();
+	else if (data.event) {
+		({ last } = data);
+		hear(data.event);
+	} else if (data.state) {
+		({ state, retryAt } = data);
+		// Whoever holds the line next has to ask what was missed.
+		was ||= state === 'on';
+		watchers.forEach((call) => call(state, retryAt));
+	}
 }
 
 function take(block) {
@@ -114,10 +173,15 @@ function take(block) {
 }
 
 function emit(name, data) {
-	for (const call of [...listeners]) call({ name, data });
+	const event = { name, data };
+	say({ event, last });
+	hear(event);
 }
+
+const hear = (event) => [...listeners].forEach((call) => call(event));
 
 function tell(now) {
 	state = now;
+	say({ state, retryAt });
 	watchers.forEach((call) => call(state, retryAt));
 }

@@ -444,6 +444,7 @@ const WORDS = {
 		any: ['全部部门', 'Any department'],
 		new: ['新建部门', 'New department'],
 		edit: ['编辑部门', 'Edit the department'],
+		unknown: ['没有叫「{name}」的部门，请从提示里选一个', 'There is no department {name}; choose one of those proposed'],
 		without: ['没有部门', 'without a department'],
 		'remove.sure': ['删除部门「{name}」？', 'Delete the department {name}?'],
 	},
@@ -742,6 +743,7 @@ const WORDS = {
 	dashboard: {
 		well: ['一切正常：没有失败的目标，没有冷却的主机。', 'All is well: no failing targets, no hosts left alone.'],
 		wrong: ['需要看一下（{n}）', 'Needs a look ({n})'],
+		unhandled: ['这类任务在等，但这个程序不会做', 'Jobs of this kind wait, but nothing here does such work'],
 		'wrong.more': ['还有 {n} 个', '{n} more'],
 		activity: ['最近 24 小时的采集', 'Crawls of the last 24 hours'],
 		last: ['最后入库', 'last stored'],
@@ -770,7 +772,7 @@ const WORDS = {
 		ok: ['正常', 'Well'],
 		failing: ['失败', 'Failing'],
 		never: ['没跑过', 'Never ran'],
-		off: ['停用', 'Switch off'],
+		off: ['停用', 'Off'],
 	},
 };
 

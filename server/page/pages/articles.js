@@ -1,13 +1,14 @@
 // Search: full text and filters, true pages, a choice that is kept over pages, and all results at once.
 
-import { act, address, all, departmentId, departmentOptions, empty, filters, foreign, get, h, head, known, line, list, marked, may, moment, nothingFound, notice, pill, post, put, short, sure, t } from '../kit.js';
+import { act, address, all, departmentFilter, departmentId, departmentOptions, empty, filters, foreign, get, h, head, known, line, list, marked, may, moment, noDepartment, nothingFound, notice, pill, post, put, short, sure, t } from '../kit.js';
 
 const picked = new Set();
 const FILTERS = ['q', 'site', 'target', 'status', 'from', 'to', 'doc_no'];
 
 function asked(query) {
 	const wanted = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
-	return { ...wanted, dept: departmentId(query.dept) };
+	const dept = departmentId(query.dept);
+	return dept === null ? null : { ...wanted, dept };
 }
 
 export const articles = {
@@ -17,7 +18,7 @@ export const articles = {
 		const sub = h('p.sub', t('articles.sub'));
 		const bar = h('div');
 		put(place.root, head(t('nav.articles'), sub), bar);
-		// A department in the address is a name: which number it has must be known before the first search.
+		// Whether there is such a department must be known before the first search.
 		const departments = await departmentOptions();
 		if (place.signal.aborted) return;
 		const rows = list(place, {
@@ -34,7 +35,7 @@ export const articles = {
 				caption: t('nav.articles'),
 				picked: may('admin') && picked,
 				onpick: () => rows.redraw(),
-				empty: nothing(place),
+				empty: noDepartment(place.query) || nothing(place),
 				columns: [
 					[
 						t('title'),
@@ -45,7 +46,7 @@ export const articles = {
 						'titles',
 					],
 					[t('published'), (article) => published(article.published), 'nowrap'],
-					[t('doc_no'), (article) => (article.doc_no ? foreign(article.doc_no, 60) : h('span.faint', '—'))],
+					[t('doc_no'), (article) => (article.doc_no ? foreign(article.doc_no, 60) : h('span.faint', '—')), 'docno'],
 					[t('target'), (article) => [h('a', { href: address(['targets', article.target]) }, foreign(article.target_name ?? article.target, 60)), article.publisher ? h('span.under', foreign(article.publisher, 60)) : null]],
 					[t('state'), (article) => [pill('article', article.status), article.has_attachment ? [' ', h('span.faint.small', { title: t('has.files') }, t('files.short'))] : null]],
 					[t('fetched'), (article) => h('time', { datetime: article.fetched_at, title: moment(article.fetched_at, true) }, short(article.fetched_at)), 'nowrap'],
@@ -82,7 +83,7 @@ export const articles = {
 					{ name: 'q', label: t('articles.find'), type: 'search', grow: true },
 					{ name: 'site', label: t('site.any'), type: 'choice', options: sites.map((site) => [site.code, line(site.name, 40)]) },
 					{ name: 'target', label: t('target.code'), type: 'proposing', options: names },
-					{ name: 'dept', label: t('department.any'), type: 'proposing', options: departments },
+					departmentFilter(departments),
 					{ name: 'status', label: t('state.any'), type: 'choice', options: ['ready', 'failed', 'raw'].map((state) => [state, known('article', state)]) },
 					{ name: 'doc_no', label: t('doc_no'), type: 'search' },
 					{ name: 'from', label: t('from'), type: 'date' },

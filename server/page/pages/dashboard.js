@@ -25,10 +25,10 @@ export const dashboard = {
 				put(lanes, h('h2', t('jobs.queue')), laneTable(queue.lanes));
 				return [h('header', h('h2', t('dashboard.activity')), h('span.faint', overview.last_article_at ? [t('dashboard.last'), ' ', since(overview.last_article_at)] : '')), activityChart(overview.hours ?? [])];
 			},
-			['job', 'crawl', 'changed', 'fired'],
+			['job', 'crawl', 'changed'],
 		);
-		shown(place, wrong, () => Promise.all([ask('/alerts', { limit: 200 }), ask('/hosts', { cooling: true, limit: 20 })]), ([alerts, cold]) => drawWrong(rowsOf(alerts), rowsOf(cold)), ['job', 'changed']);
-		shown(place, load, () => ask('/schedules/load', { hours: 24 }), (answer) => [h('header', h('h2', t('dashboard.load')), h('a', { href: '#/jobs/coming', class: 'small' }, t('more'))), loadChart(answer, true), answer.overdue ? h('p.tone-warn.small', t('load.overdue', { n: answer.overdue })) : null], ['changed', 'fired']);
+		shown(place, wrong, () => Promise.all([ask('/alerts', { limit: 200 }), ask('/hosts', { cooling: true, limit: 20 }), ask('/jobs/queue')]), ([alerts, cold, queue]) => drawWrong(rowsOf(alerts), rowsOf(cold), queue.unhandled ?? []), ['job', 'changed']);
+		shown(place, load, () => ask('/schedules/load', { hours: 24 }), (answer) => [h('header', h('h2', t('dashboard.load')), h('a', { href: '#/jobs/coming', class: 'small' }, t('more'))), loadChart(answer, true), answer.overdue ? h('p.tone-warn.small', t('load.overdue', { n: answer.overdue })) : null], ['changed', 'job']);
 		shown(place, fresh, () => ask('/stats/freshness', { limit: 200 }), (answer) => [h('h2', t('dashboard.fresh')), freshTable(rowsOf(answer))], ['job', 'changed']);
 		shown(place, hosts, () => ask('/hosts', { limit: 8 }), (answer) => [h('header', h('h2', t('monitoring.hosts')), h('a', { href: '#/monitoring/hosts', class: 'small' }, t('more'))), hostTable(rowsOf(answer))], ['job', 'changed']);
 		listen(({ name, data }) => {
@@ -56,17 +56,25 @@ function drawFigures(overview, queue) {
 }
 
 /** What is wrong first; when nothing is, one quiet line. */
-function drawWrong(alerts, cold) {
+function drawWrong(alerts, cold, unhandled) {
 	const hosts = cold.filter((host) => (ms(host.cooling_until) ?? 0) > Date.now());
-	if (!alerts.length && !hosts.length) return h('p.tone-good', t('dashboard.well'));
+	if (!alerts.length && !hosts.length && !unhandled.length) return h('p.tone-good', t('dashboard.well'));
 	return [
-		h('h2', t('dashboard.wrong', { n: alerts.length + hosts.length })),
+		h('h2', t('dashboard.wrong', { n: alerts.length + hosts.length + unhandled.length })),
 		h('ul.warnlist',
 			alerts.slice(0, 6).map((row) =>
 				h(
 					'li',
 					h('span.pill.bad', t('trouble.short', { n: row.failures })),
 					h('div.what', subjectOf(row), h('p', line(row.error ?? '', 200)), h('p.small', known('advice', row.advice, line(row.advice_text, 300)))),
+					h('span.small.faint', t('trouble.since'), ' ', since(row.since)),
+				),
+			),
+			unhandled.slice(0, 6).map((row) =>
+				h(
+					'li',
+					h('span.pill.warn', count(row.jobs)),
+					h('div.what', h('a', { href: address(['jobs', 'list'], { kind: row.kind }) }, line(row.kind, 100)), h('p', t('dashboard.unhandled'))),
 					h('span.small.faint', t('trouble.since'), ' ', since(row.since)),
 				),
 			),

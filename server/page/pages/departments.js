@@ -30,8 +30,8 @@ export const departments = {
 						'',
 						(department) =>
 							h('div.row',
-								h('a.button.small', { href: address(['targets'], { dept: department.full_name }) }, t('targets')),
-								h('a.button.small', { href: address(['articles'], { dept: department.full_name }) }, t('see.articles')),
+								h('a.button.small', { href: address(['targets'], { dept: department.dept_id }) }, t('targets')),
+								h('a.button.small', { href: address(['articles'], { dept: department.dept_id }) }, t('see.articles')),
 								may('admin') && act(t('edit'), () => edit(department, rows), { kind: 'small', key: `edit-${department.dept_id}` }),
 								may('admin') && act(t('remove'), () => drop(department, rows), { kind: 'small danger', key: `remove-${department.dept_id}` }),
 							),

@@ -44,7 +44,7 @@ function queue(place, body) {
 	put(body, root);
 	const running = list(place, { where: '/jobs/list', query: () => ({ state: WAITING.join(',') }), events: ['job'], draw: (answer) => jobTable(answer, empty(t('queue.none'), null)) });
 	body.append(h('h2', t('jobs.now')), running.node);
-	shown(place, root, () => place.get('/jobs/queue'), (answer) => void draw(answer), ['job', 'fired']);
+	shown(place, root, () => place.get('/jobs/queue'), (answer) => void draw(answer), ['job']);
 }
 
 function all(place, body) {
@@ -129,7 +129,7 @@ function schedules(place, body) {
 	const rows = list(place, {
 		where: '/schedules',
 		query: ({ q, kind, enabled }) => ({ q, kind, enabled }),
-		events: ['fired', 'changed'],
+		events: ['job', 'changed'],
 		draw: (answer) => ({ rows: answer.items, key: (schedule) => schedule.name, caption: t('jobs.schedules'), empty: empty(t('schedules.none'), t('schedules.none.hint')), columns: scheduleColumns(opened, () => rows.redraw(), () => rows.reload(), place.signal) }),
 	});
 	put(
@@ -149,11 +149,11 @@ function coming(place, body) {
 	const rows = list(place, {
 		where: '/jobs/scheduled',
 		query: () => ({ within_sec: 86_400 }),
-		events: ['fired', 'changed'],
+		events: ['job', 'changed'],
 		draw: (answer) => ({ rows: answer.items, key: (schedule) => schedule.name, caption: t('jobs.coming'), empty: empty(t('coming.none'), t('coming.none.hint')), columns: scheduleColumns(opened, () => rows.redraw(), () => rows.reload(), place.signal) }),
 	});
 	put(body, chart, rows.node);
-	shown(place, chart, () => place.get('/schedules/load', { hours: 24 }), (answer) => [h('h2', t('dashboard.load')), loadChart(answer)], ['fired', 'changed']);
+	shown(place, chart, () => place.get('/schedules/load', { hours: 24 }), (answer) => [h('h2', t('dashboard.load')), loadChart(answer)], ['job', 'changed']);
 }
 
 /** What comes due in each of the coming hours. */

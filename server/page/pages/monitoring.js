@@ -175,7 +175,7 @@ function audit(place, body) {
 				[t('audit.what'), (row) => [h('code', line(row.action, 60)), ' ', foreign(row.subject, 120)], 'wideword'],
 				[t('audit.who'), (row) => [foreign(row.actor, 60), h('span.under', line(row.via, 20))]],
 				[t('log.when'), (row) => moment(row.at, true), 'nowrap'],
-				[t('audit.outcome'), (row) => h('span', { class: `pill ${row.outcome === 'ok' ? 'good' : 'warn'}` }, known('outcome', line(row.outcome, 40)))],
+				[t('audit.outcome'), (row) => h('span', { class: `pill ${row.outcome === 'ok' ? 'good' : 'warn'}` }, known('outcome', row.outcome, known('code', line(row.outcome, 40))))],
 				[t('request.id'), (row) => h('code.faint', line(row.request ?? '', 40))],
 			],
 		}),

@@ -9,11 +9,11 @@ export const reader = {
 	title: 'nav.articles',
 	show(place) {
 		const id = place.at[1];
-		shown(place, place.root, () => place.get(path('articles', id)), (article) => draw(place, article));
+		const load = shown(place, place.root, () => place.get(path('articles', id)), (article) => draw(place, article, load));
 	},
 };
 
-function draw(place, article) {
+function draw(place, article, load) {
 	document.title = `${line(article.title, 80)} · ${t('brand')}`;
 	const q = place.query.q ?? '';
 	const text = h('div.text', { lang: 'zh-CN' }, highlighted(body(article.content_text), q));
@@ -56,7 +56,7 @@ function draw(place, article) {
 						[t('reader.hash'), h('code', line(article.url_hash, 80))],
 					]),
 				),
-				pages(article),
+				pages(article, load),
 			),
 		),
 	];
@@ -77,7 +77,7 @@ function origin(from) {
 	const text = line(from, 400);
 	const cut = text.indexOf(':');
 	const [kind, proof] = cut > 0 ? [text.slice(0, cut), text.slice(cut + 1).trim()] : [text, ''];
-	return [known('origin', kind), proof ? h('code', proof) : null];
+	return [known('origin', kind), proof ? [' ', h('code', proof)] : null];
 }
 
 function files(article) {
@@ -101,7 +101,7 @@ function files(article) {
 	);
 }
 
-function pages(article) {
+function pages(article, load) {
 	const versions = article.versions ?? [];
 	return h('section.card',
 		h('h2', t('reader.raw')),
@@ -109,14 +109,15 @@ function pages(article) {
 		versions.length
 			? h('ul', versions.map((version) => h('li', h('a', { href: `/admin/api/articles/${article.id}/raw?version=${version.n}`, download: '' }, moment(version.at, true)), h('span.faint.small', ` ${size(version.size_bytes)}`))))
 			: null,
-		may('run') ? h('p', act(t('reader.again'), () => lookAgain(article), { kind: 'small' })) : null,
+		may('run') ? h('p', act(t('reader.again'), () => lookAgain(article, load), { kind: 'small' })) : null,
 		h('p.small', h('a', { href: address(['targets', article.target, 'parser'], { article: article.id }) }, t('reader.workbench'))),
 	);
 }
 
-async function lookAgain(article) {
+async function lookAgain(article, load) {
 	const { changed } = await post(`${path('articles', article.id)}/fetch`);
 	notice(t(changed ? 'reader.changed' : 'reader.same'));
+	if (changed) load();
 }
 
 async function drop(article) {

@@ -81,7 +81,7 @@ function deptTable(rows) {
 			[t('department'), (row) => [row.name ? foreign(row.name, 100) : h('span.faint', t('department.without')), row.region || row.category ? h('span.under', line([row.region, row.category].filter(Boolean).join(' · '), 80)) : null, meter(row.articles, most)]],
 			[t('stats.all'), (row) => count(row.articles), 'num'],
 			[t('stats.week'), (row) => count(row.week), 'num'],
-			['', (row) => (row.name ? h('a.button.small', { href: address(['articles'], { dept: row.name }) }, t('see.articles')) : null), 'acts'],
+			['', (row) => (row.name ? h('a.button.small', { href: address(['articles'], { dept: row.dept_id }) }, t('see.articles')) : null), 'acts'],
 		],
 	});
 }

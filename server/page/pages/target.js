@@ -1,13 +1,13 @@
 // One target: how it is doing and why, when it is due and why, its last runs, what it is set to.
 
-import { act, address, departmentId, departmentOptions, diagnosis, empty, explanation, facts, field, foreign, formDialog, get, h, head, known, line, listen, may, moment, ms, notice, outside, path, pill, proposing, replace, runButtons, shown, since, span, t, table, toggleButton } from '../kit.js';
+import { act, address, departmentError, departmentId, departmentOptions, diagnosis, empty, explanation, facts, field, foreign, formDialog, get, h, head, known, line, listen, may, moment, ms, notice, outside, path, pill, proposing, replace, runButtons, shown, since, span, t, table, toggleButton } from '../kit.js';
 
 export const target = {
 	title: 'nav.targets',
 	show(place) {
 		const code = place.at[1];
 		const live = h('ol.warnlist', { 'aria-live': 'polite' });
-		const load = shown(place, place.root, () => place.get(path('targets', code)), (value) => draw(place, value, live, load), ['changed', 'fired']);
+		const load = shown(place, place.root, () => place.get(path('targets', code)), (value) => draw(place, value, live, load), ['changed', 'job']);
 		listen(({ name, data }) => {
 			if (name !== 'crawl' || data.target !== code) return;
 			live.prepend(happening(data));
@@ -117,7 +117,8 @@ async function edit(value) {
 	const before = Object.fromEntries(Object.entries(said).map(([name, now]) => [name, String(now ?? '')]));
 	const text = (name, props) => h('input', { name, value: before[name], maxlength: 200, ...props });
 	const interval = text('interval_sec', { type: 'number', step: 'any', min: 0 });
-	const department = proposing({ name: 'dept', type: 'search', value: value.department?.full_name ?? '' }, departments);
+	const ours = line(value.department?.full_name ?? '', 80);
+	const department = proposing({ name: 'dept', type: 'search', value: ours }, departments);
 	const done = await formDialog(
 		t('edit'),
 		[
@@ -135,8 +136,13 @@ async function edit(value) {
 				if (typed !== now) body[name] = typed || null;
 			}
 			if (body.interval_sec) body.interval_sec = Number(body.interval_sec);
-			const dept = departmentId(data.get('dept')) ?? null;
-			if (dept !== (value.department?.dept_id ?? null)) body.dept_id = dept;
+			const department = (data.get('dept') ?? '').trim();
+			if (department !== ours) {
+				const dept = departmentId(department);
+				// Only who says nothing takes it away.
+				if (dept === null) throw departmentError(department);
+				body.dept_id = dept ?? null;
+			}
 			return replace(path('targets', value.code), body);
 		},
 	);

@@ -1,11 +1,14 @@
 // All targets: filter, pick over many pages, put in line, switch, look closer.
 
-import { act, address, all, departmentId, departmentOptions, discover, empty, filters, foreign, h, head, line, list, may, named, nothingFound, notice, path, pill, post, put, runButtons, runMany, since, t, toggleButton } from '../kit.js';
+import { act, address, all, departmentFilter, departmentId, departmentOptions, discover, empty, filters, foreign, h, head, line, list, may, named, noDepartment, nothingFound, notice, path, pill, post, put, runButtons, runMany, since, t, toggleButton } from '../kit.js';
 
 /** Picked targets, over pages and over visits. */
 const picked = new Set();
 
-const asked = ({ q, site, enabled, dept }) => ({ q, site, enabled, dept: departmentId(dept) });
+function asked({ q, site, enabled, dept: named }) {
+	const dept = departmentId(named);
+	return dept === null ? null : { q, site, enabled, dept };
+}
 
 export const targets = {
 	title: 'nav.targets',
@@ -22,7 +25,7 @@ export const targets = {
 				caption: t('nav.targets'),
 				picked: may('run') && picked,
 				onpick: () => rows.redraw(),
-				empty: nothing(place),
+				empty: noDepartment(place.query) || nothing(place),
 				rowClass: (target) => (target.enabled && target.site_enabled !== false ? null : 'off'),
 				columns: [
 					[t('target'), (target) => named('targets', target.code, target.name), 'wideword'],
@@ -78,7 +81,7 @@ export const targets = {
 			filters(place, [
 				{ name: 'q', label: t('targets.find'), type: 'search', grow: true },
 				{ name: 'site', label: t('site.any'), type: 'choice', options: known.map((site) => [site.code, line(site.name, 40)]) },
-				{ name: 'dept', label: t('department.any'), type: 'proposing', options: departments },
+				departmentFilter(departments),
 				{ name: 'enabled', label: t('state.any'), type: 'choice', options: [['true', t('is.on')], ['false', t('is.off')]] },
 			]),
 		);

@@ -152,7 +152,7 @@ function fields(told) {
 		rows: names,
 		key: (name) => name,
 		columns: [
-			[t('bench.field'), (name) => known('field', name)],
+			[t('bench.field'), (name) => known('field', name), 'nowrap'],
 			[
 				t('bench.found'),
 				(name) => {
@@ -181,7 +181,7 @@ function rowsOf(told) {
 		columns: [
 			[t('title'), (row) => [foreign(row.title, 160), h('span.under.mono', line(row.url, 160))]],
 			[t('published'), (row) => (row.published ? (row.published.date ?? day(row.published.at)) : row.published_raw ? h('span.tone-warn', line(row.published_raw, 40)) : '—')],
-			[t('bench.would'), (row) => known('decision', typeof row.decision === 'string' ? row.decision : '')],
+			[t('bench.would'), (row) => known('decision', typeof row.decision === 'string' ? row.decision : ''), 'nowrap'],
 		],
 	});
 }

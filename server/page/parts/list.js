@@ -17,13 +17,16 @@ export function shown(place, root, ask, draw, events) {
 
 /**
  * Shows `where` with the filters of the place. `draw(answer)` gives what `table` wants; `events`: which events make it
- * stale. Returns `{node, reload, answer()}`.
+ * stale; a `query` that gives null asks nobody: nothing is found. Returns `{node, reload, answer()}`.
  */
 export function list(place, { where, query, events, draw, limit = PAGE, after }) {
 	const root = h('div.card.flush.list');
 	let answer = null;
 	let turn = 0;
-	const ask = () => ({ ...(query ? query(place.query) : place.query), limit, offset: Number(place.query.offset) || 0 });
+	const ask = () => {
+		const wanted = query ? query(place.query) : place.query;
+		return wanted && { ...wanted, limit, offset: Number(place.query.offset) || 0 };
+	};
 	const show = () => {
 		keepingFocus(root, () =>
 			put(
@@ -38,7 +41,8 @@ export function list(place, { where, query, events, draw, limit = PAGE, after })
 	};
 	const reload = async () => {
 		const mine = (turn += 1);
-		const told = place.get(where, ask());
+		const wanted = ask();
+		const told = wanted ? place.get(where, wanted) : Promise.resolve({ items: [], total: 0, offset: 0 });
 		if (!answer) {
 			await into(root, told, (value) => void ((answer = value), show()), reload);
 			return;

@@ -37,7 +37,7 @@ export function problem(error, again) {
 		h('p', line(error?.detail ?? error?.message ?? '', 1_000)),
 		error?.fields?.length ? h('ul', error.fields.map((field) => h('li', h('code', line(field.name, 100)), ' ', line(field.message, 400)))) : null,
 		h('p.faint.small',
-			error?.status ? `HTTP ${error.status}` : t('problem.offline'),
+			error?.status ? `HTTP ${error.status}` : error?.local ? '' : t('problem.offline'),
 			error?.code ? ` · ${line(error.code, 80)}` : '',
 			error?.requestId ? [` · ${t('request.id')} `, h('code', line(error.requestId, 80))] : '',
 		),

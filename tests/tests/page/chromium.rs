@@ -115,6 +115,17 @@ impl Browser {
         browser
     }
 
+    /// Opens one more window beside this one; its session, for [`Browser::eval_in`].
+    pub async fn beside(&self, url: &str) -> String {
+        let made = self.call("Target.createTarget", json!({ "url": "about:blank" })).await;
+        let ask = json!({ "targetId": made["targetId"], "flatten": true });
+        let attached = self.call("Target.attachToTarget", ask).await;
+        let session = attached["sessionId"].as_str().expect("a session").to_owned();
+        self.call_in(&session, "Page.enable", json!({})).await;
+        self.call_in(&session, "Page.navigate", json!({ "url": url })).await;
+        session
+    }
+
     /// Makes the window this wide.
     pub async fn width(&self, width: u32) {
         let height = if width < 720 { 844 } else { 860 };
@@ -130,21 +141,33 @@ impl Browser {
 
     /// What an expression is worth, once it is.
     pub async fn eval(&self, expression: &str) -> Value {
+        self.eval_in(&self.session, expression).await
+    }
+
+    /// The same in another window.
+    pub async fn eval_in(&self, session: &str, expression: &str) -> Value {
         let ask = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true });
-        let answer = self.call("Runtime.evaluate", ask).await;
+        let answer = self.call_in(session, "Runtime.evaluate", ask).await;
         assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
         answer["result"]["value"].clone()
     }
 
     /// Waits until an expression is true.
     pub async fn until(&self, expression: &str) {
+        self.until_in(&self.session, expression).await;
+    }
+
+    /// The same in another window.
+    pub async fn until_in(&self, session: &str, expression: &str) {
         let begun = Instant::now();
         // While a page is being replaced there is nothing to ask.
         let guarded =
             format!("(() => {{ try {{ return Boolean({expression}); }} catch {{ return false; }} }})()");
-        while self.eval(&guarded).await != true {
+        while self.eval_in(session, &guarded).await != true {
             if begun.elapsed() > TOO_LONG {
-                let seen = self.eval("location.href + '\\n' + document.body.innerText.slice(0, 3000)").await;
+                let seen = self
+                    .eval_in(session, "location.href + '\\n' + document.body.innerText.slice(0, 3000)")
+                    .await;
                 panic!("never: {expression}\n{}\n{:?}", seen.as_str().unwrap_or_default(), self.amiss());
             }
             tokio::time::sleep(Duration::from_millis(40)).await;
@@ -242,6 +265,10 @@ impl Browser {
     }
 
     async fn call(&self, method: &str, params: Value) -> Value {
+        self.call_in(&self.session, method, params).await
+    }
+
+    async fn call_in(&self, session: &str, method: &str, params: Value) -> Value {
         let id = {
             let mut next = self.next.lock().unwrap();
             *next += 1;
@@ -250,8 +277,8 @@ impl Browser {
         let (answer, wait) = oneshot::channel();
         self.waiting.lock().unwrap().push((id, answer));
         let mut message = json!({ "id": id, "method": method, "params": params });
-        if !self.session.is_empty() {
-            message["sessionId"] = json!(self.session);
+        if !session.is_empty() {
+            message["sessionId"] = json!(session);
         }
         let mut bytes = message.to_string().into_bytes();
         bytes.push(0);

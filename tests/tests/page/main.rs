@@ -11,3 +11,4 @@ mod served;
 #[allow(dead_code, reason = "the stage of the command's tests has more than is needed here")]
 #[path = "../cli/stage.rs"]
 mod stage;
+mod windows;
