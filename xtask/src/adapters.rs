@@ -33,8 +33,14 @@ struct Guest {
     hosts: Vec<String>,
 }
 
-/// Builds, encodes and pins all of them.
+/// Builds, encodes and pins all of them, and the examples in other languages.
 pub fn run(workspace: &Path) -> Result<()> {
+    bundled(workspace)?;
+    examples::run(workspace)
+}
+
+/// Those that come with the program.
+pub fn bundled(workspace: &Path) -> Result<()> {
     setup::wasm_target()?;
     let (guests, cargo_target) = guests(workspace)?;
     build(workspace, &guests)?;
@@ -60,8 +66,7 @@ pub fn run(workspace: &Path) -> Result<()> {
         );
         pins.push((guest.name.clone(), sha256, guest.hosts.clone()));
     }
-    write_lock(&out, pins)?;
-    examples::run(workspace)
+    write_lock(&out, pins)
 }
 
 /// The lock of a directory of adapters: name, sha256 and granted hosts of each.

@@ -26,7 +26,11 @@ enum Command {
     /// Install what the build needs and is missing.
     Setup,
     /// Build the bundled adapters into target/adapters, and the examples in other languages.
-    Adapters,
+    Adapters {
+        /// Only those that come with the program: neither Python nor Node.js is needed.
+        #[arg(long)]
+        bundled: bool,
+    },
     /// Crawl replica sites on loopback: the main job, no network needed.
     Demo,
     /// The whole check: formatting, lints, unit, property, doc and end-to-end tests.
@@ -36,7 +40,7 @@ enum Command {
         /// A short run: fewer rounds, fewer articles.
         #[arg(long)]
         quick: bool,
-        /// Only `list`, `languages`, `load`, `gate`, `pages`, `queue`, `schedule` or `crawl`.
+        /// Only `list`, `languages`, `load`, `gate`, `pages`, `queue`, `schedule`, `crawl`, `search` or `serve`.
         #[arg(long)]
         only: Option<String>,
     },
@@ -45,7 +49,8 @@ enum Command {
 fn main() -> std::process::ExitCode {
     let done = match Args::parse().command {
         Command::Setup => setup::run(),
-        Command::Adapters => adapters::run(&workspace()),
+        Command::Adapters { bundled: true } => adapters::bundled(&workspace()),
+        Command::Adapters { bundled: false } => adapters::run(&workspace()),
         Command::Demo => demo::run_demo(&workspace()),
         Command::Test => test::run_all(&workspace()),
         Command::Bench { quick, only } => bench::run(&workspace(), quick, only.as_deref()),

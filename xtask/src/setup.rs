@@ -22,6 +22,10 @@ pub fn run() -> Result<()> {
         Ok(()) => eprintln!("ready: Chromium is installed (for sites that turn plain HTTP away)"),
         Err(missing) => eprintln!("{missing}"),
     }
+    match chinese_font() {
+        Ok(()) => eprintln!("ready: a font with Chinese letters is installed (for pictures of the page)"),
+        Err(missing) => eprintln!("{missing}"),
+    }
     match crate::examples::interpreters() {
         Ok(()) => eprintln!("ready: Python and Node.js are installed (for the example adapters)"),
         Err(missing) => eprintln!("{missing}"),
@@ -37,6 +41,19 @@ pub fn chromium() -> Result<()> {
     bail!(
         "there is no Chromium here: install it (Debian: apt install chromium) or name it with DIBAO_CHROMIUM; everything else works without"
     );
+}
+
+/// Makes sure that Chinese letters can be drawn: a picture of the page without one shows boxes.
+pub fn chinese_font() -> Result<()> {
+    if has_chinese_font() || (install(&["fontconfig", "fonts-wqy-zenhei"]) && has_chinese_font()) {
+        return Ok(());
+    }
+    bail!("no font here has Chinese letters: install one (Debian: apt install fonts-wqy-zenhei)");
+}
+
+fn has_chinese_font() -> bool {
+    let listed = Command::new("fc-list").args([":lang=zh", "family"]).stderr(Stdio::null()).output();
+    listed.is_ok_and(|listed| !listed.stdout.trim_ascii().is_empty())
 }
 
 fn has_chromium() -> bool {

@@ -25,12 +25,14 @@ pub fn run_all(workspace: &Path) -> Result<()> {
             .env("RUSTDOCFLAGS", "-D warnings"))
     })?;
     // Its tests are among the others. Without it they say so and are skipped, but on CI nothing is.
-    step("Chromium", || match setup::chromium() {
-        Err(missing) if std::env::var_os("CI").is_none() => {
-            eprintln!("{missing}");
-            Ok(())
+    step("Chromium, and a font with Chinese letters", || {
+        match setup::chromium().and_then(|()| setup::chinese_font()) {
+            Err(missing) if std::env::var_os("CI").is_none() => {
+                eprintln!("{missing}");
+                Ok(())
+            }
+            found => found,
         }
-        found => found,
     })?;
     step("OpenSSL's program", setup::openssl_program)?;
     step("tests", || run(cargo(workspace).args(["test", "--workspace"])))?;
