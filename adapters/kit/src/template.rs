@@ -41,6 +41,7 @@ const RUST: &[File] = template![
     "sdk/src/allocator.rs" from "../sdk/src/allocator.rs",
     "sdk/src/bindings.rs" from "../sdk/src/bindings.rs",
     "sdk/src/host.rs" from "../sdk/src/host.rs",
+    "sdk/src/json.rs" from "../sdk/src/json.rs",
     "sdk/src/lib.rs" from "../sdk/src/lib.rs",
     "sdk/src/make.rs" from "../sdk/src/make.rs",
     "sdk/src/select.rs" from "../sdk/src/select.rs",
