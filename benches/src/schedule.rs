@@ -1,5 +1,5 @@
 //! What a million schedules cost: to start on them, to hold them, to fire one, to fire ten thousand of the same second; and the next
-//! moment of a cron expression beside croniter (PyPI).
+//! moment of a cron expression beside croniter (PyPI); and how many looks a minute the predictive policy decides.
 //!
 //! Time is given to the timer, not waited for. Start and memory are measured in a process of its own, which finds the million
 //! made by this one.
@@ -13,6 +13,8 @@ use anyhow::{Context as _, Result, bail};
 use chrono::{DateTime, Utc};
 use dibao::queue::{JobQuery, JobTable};
 use dibao::schedule::cron::CronExpr;
+use dibao::schedule::policy::Policy;
+use dibao::schedule::simulate::{replay, synthetic};
 use dibao::schedule::{
     Bell, Change, NewSchedule, Overlap, ScheduleEdit, ScheduleTable, Timer, TimerOptions, Trigger,
 };
@@ -90,6 +92,7 @@ pub async fn measure(python: Option<&Path>, quick: bool) -> Result<Vec<Figure>> 
     figures.push(same_second(&dir.path().join("many"), many).await?);
     figures.extend(next_moments(python, quick)?);
     figures.push(never()?);
+    figures.push(decisions(quick)?);
     Ok(figures)
 }
 
@@ -236,6 +239,30 @@ fn never() -> Result<Figure> {
         unit: " ms",
         goal: Goal::AtMost(1.0),
         note: format!("median; the slowest of {} expressions in three zones", impossible.len()),
+    })
+}
+
+/// What `dibao schedule decide` asks of the policy, with what a feed set publishes in four weeks: looks a minute on one core.
+fn decisions(quick: bool) -> Result<Figure> {
+    const DAYS: i64 = 28;
+    let trace = synthetic::trace(synthetic::Kind::FeedSet, if quick { 20 } else { 200 });
+    let from = synthetic::START + DAYS * 86_400;
+    let begun = Instant::now();
+    let mut checks = 0;
+    for source in &trace.sources {
+        let until = from + DAYS * 86_400;
+        let outcome =
+            replay(&Policy::Budget, &source.id, source.tz, Some(0.6), &source.published, from, until);
+        checks += outcome.checks;
+    }
+    let a_minute = checks as f64 * 60.0 / begun.elapsed().as_secs_f64();
+    anyhow::ensure!(checks > 1_000, "only {checks} looks");
+    Ok(Figure {
+        name: "decisions of the predictive policy a minute".into(),
+        value: a_minute,
+        unit: "",
+        goal: Goal::AtLeast(1e6),
+        note: format!("{checks} looks at {} sources, learning included, one core", trace.sources.len()),
     })
 }
 
