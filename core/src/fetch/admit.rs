@@ -9,14 +9,16 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::ask::Ask;
-use super::breaker::Admission;
+use super::breaker::{Admission, Why};
 use super::error::FetchErrorKind;
 use super::gate::Shared;
 use super::host::HostRow;
 use super::hosts::{Change, Hosts};
-use super::throttle::Pass;
+use super::reserve::{Reserved, Wish};
+use super::throttle::{Pass, Turn};
 use super::trip::Trip;
 use super::verdict::Verdict;
+use crate::clock::Timestamp;
 
 /// How often what was counted is stored at the most; what cannot wait is stored at once.
 const FLUSH_EVERY: i64 = 5_000;
@@ -33,6 +35,12 @@ pub trait HostShelf: Send + Sync + 'static {
 
     /// Joins rows with those that are stored ([`HostRow::join`]) and adds up their days. False: nothing was stored.
     fn save<'a>(&'a self, rows: &'a [(String, HostRow)]) -> BoxFuture<'a, bool>;
+
+    /// Takes the next start of a host for one of all who share the shelf ([`reserve`](super::reserve::reserve)), in one
+    /// step. None: this shelf is nobody else's, and what is saved is enough.
+    fn reserve<'a>(&'a self, _host: &'a str, _wish: Wish) -> BoxFuture<'a, Option<Reserved>> {
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// The state of hosts in front of its shelf.
@@ -40,6 +48,8 @@ pub(super) struct Register {
     pub hosts: Arc<Hosts>,
     shelf: Option<Arc<dyn HostShelf>>,
     flushed_at: AtomicI64,
+    /// What tells its probes from those of others.
+    owner: u64,
 }
 
 /// A request that may go. Dropped without a word, a probe makes room for the next one.
@@ -104,7 +114,9 @@ impl Drop for Admitted {
 
 impl Register {
     pub fn new(hosts: Arc<Hosts>, shelf: Option<Arc<dyn HostShelf>>) -> Register {
-        Register { hosts, shelf, flushed_at: AtomicI64::new(0) }
+        // Of no consequence but that two have not the same; seeded randomness would give it to both.
+        let owner = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
+        Register { hosts, shelf, flushed_at: AtomicI64::new(0), owner }
     }
 
     /// Asks the store about a host, when it is time to.
@@ -131,12 +143,16 @@ impl Register {
         Saving { hosts: self.hosts.clone(), rows }.run(shelf).await;
     }
 
-    /// Stores what is known of one host. False: there is nowhere to.
-    async fn store(&self, key: &str) -> bool {
-        let Some(shelf) = &self.shelf else { return false };
+    /// The start of a paced request or of a probe is stored before it goes, unless another process was faster.
+    async fn reserve(&self, key: &str, wish: Wish) -> Reserved {
+        let Some(shelf) = &self.shelf else { return Reserved::Go };
+        if let Some(reserved) = shelf.reserve(key, wish).await {
+            return reserved;
+        }
+        self.hosts.starts(key, wish.wanted);
         let rows = self.hosts.take(key).into_iter().collect();
         Saving { hosts: self.hosts.clone(), rows }.run(shelf).await;
-        true
+        Reserved::Go
     }
 
     /// Stores everything that is not stored yet.
@@ -202,36 +218,27 @@ impl Shared {
     ) -> Result<(Pass, Admitted), FetchErrorKind> {
         let begin = self.clock.instant();
         let floor = || asked_for.max(self.register.hosts.limits(key).floor());
-        if let Some(ago) = self.register.hosts.started_elsewhere(key) {
-            self.throttle.resume(key, &ask.policy, floor(), begin.checked_sub(ago));
+        // Starts of others from here on are news to the throttle.
+        let (known, _) = self.register.hosts.known_until(key);
+        if let Some((ago, room)) = self.register.hosts.started_elsewhere(key) {
+            self.throttle.resume(key, &ask.policy, floor().max(room), begin.checked_sub(ago));
         }
-        let pass =
-            self.heard_waiting(ask, key, self.throttle.enter(key, &ask.policy, ask.purpose, floor)).await;
+        let turn = self.throttle.next(key, &ask.policy, ask.purpose, floor);
+        let mut turn = self.heard_waiting(ask, key, turn).await;
         ask.pulse.beat();
         let floor = floor();
+        let admitted = self.word(ask, trip, key, &mut turn, (floor, known), probe).await;
         let waited = self.clock.instant().saturating_duration_since(begin);
         trip.waited += waited;
-        // Asked last, because the host may have been given up while this one waited.
-        let admitted = match probe {
-            Some(probe) => probe,
-            None => match self.register.hosts.admit(key) {
-                Admission::Refuse { until, why } => {
-                    self.register.hosts.refused(key);
-                    return trip.checked("breaker", Err(FetchErrorKind::CoolingDown { until, why }), "");
-                }
-                admission => Admitted {
-                    hosts: self.register.hosts.clone(),
-                    key: key.to_owned(),
-                    admission,
-                    sent: false,
-                    settled: false,
-                },
-            },
+        let admitted = match admitted {
+            Ok(admitted) => admitted,
+            Err((until, why)) => {
+                self.register.hosts.refused(key);
+                return trip.checked("breaker", Err(FetchErrorKind::CoolingDown { until, why }), "");
+            }
         };
-        self.register.hosts.starts(key);
-        if ask.policy.min_interval.max(floor) >= PACED && self.register.store(key).await {
-            pass.goes_at(self.clock.instant());
-        }
+        self.register.hosts.starts(key, ask.policy.min_interval.max(floor));
+        let pass = self.throttle.goes(turn);
         let words = if admitted.admission == Admission::Probe { "a single probe" } else { "closed" };
         trip.say("breaker", true, || words);
         let limits = self.register.hosts.limits(key);
@@ -267,6 +274,72 @@ impl Shared {
             tokio::select! {
                 pass = &mut turn => return pass,
                 () = self.clock.sleep_until(self.clock.instant() + LISTEN) => {}
+            }
+        }
+    }
+
+    /// The breaker's word on a request whose turn has come: asked last, because the host may have been given up while
+    /// this one waited; and the store's, because somebody else may have asked the host meanwhile.
+    async fn word(
+        &self,
+        ask: &Ask,
+        trip: &mut Trip,
+        key: &str,
+        turn: &mut Turn,
+        (floor, mut seen): (Duration, Option<Timestamp>),
+        mut probe: Option<Admitted>,
+    ) -> Result<Admitted, (Timestamp, Why)> {
+        let hosts = &self.register.hosts;
+        let paced = ask.policy.min_interval.max(floor) >= PACED;
+        // To look the breaker up again once is enough.
+        let mut looked_up = false;
+        loop {
+            let mut admission = probe.as_ref().map_or(Admission::Go, |probe| probe.admission);
+            if probe.is_none() {
+                admission = hosts.admit(key);
+            }
+            if let Admission::Refuse { until, why } = admission {
+                return Err((until, why));
+            }
+            let hop = probe.is_some();
+            let admitted = probe.take().unwrap_or_else(|| Admitted {
+                hosts: hosts.clone(),
+                key: key.to_owned(),
+                admission,
+                sent: false,
+                settled: false,
+            });
+            let is_probe = admission == Admission::Probe;
+            if !paced && !is_probe {
+                return Ok(admitted);
+            }
+            let (_, breaker_at) = hosts.known_until(key);
+            let wish = Wish {
+                now: self.clock.now(),
+                room: if paced { turn.room } else { Duration::ZERO },
+                wanted: ask.policy.min_interval.max(floor),
+                seen,
+                breaker_at: if looked_up || hop { Timestamp(i64::MAX) } else { breaker_at },
+                probe: is_probe,
+                owner: self.register.owner,
+            };
+            match self.register.reserve(key, wish).await {
+                Reserved::Go => return Ok(admitted),
+                Reserved::Probing(until) => return Err((until, Why::Probing)),
+                Reserved::Wait(start, wait) => {
+                    trip.say("throttle", true, || "another process was faster");
+                    seen = Some(start);
+                    // A probe within its chain stays one; any other word is asked for again afterwards.
+                    probe = Some(admitted).filter(|_| hop);
+                    ask.pulse.rest(wait);
+                    self.throttle.wait(turn, wait).await;
+                    ask.pulse.beat();
+                }
+                Reserved::Stale(row) => {
+                    looked_up = true;
+                    drop(admitted);
+                    hosts.load(key, Some(*row));
+                }
             }
         }
     }

@@ -4,6 +4,7 @@
 //! and never just replaced: a reset by hand wins over everything before it, a cooldown that somebody asked for is
 //! not shortened, else the later word about the breaker holds.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use super::breaker::Breaker;
 use super::cookies::CookiePool;
 use super::escalate::Incident;
 use super::ledger::Ledger;
+use super::reserve::Probe;
 use super::verdict::{Verdict, VerdictKind};
 use crate::clock::Timestamp;
 
@@ -32,6 +34,10 @@ pub struct Limits {
 
 fn is_zero(number: &u16) -> bool {
     *number == 0
+}
+
+fn no_room(ms: &u32) -> bool {
+    *ms == 0
 }
 
 /// The slowest pace that is learned: slower than a request a minute is what cooldowns are for.
@@ -99,6 +105,12 @@ pub struct HostRow {
     /// When a request to it last started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
+    /// The room that was asked for around it, in milliseconds: the next one keeps it, whoever sends that.
+    #[serde(skip_serializing_if = "no_room")]
+    pub started_room_ms: u32,
+    /// Whose that was, where it is known; only [`reserve`](super::reserve::reserve) writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<u64>,
     /// When somebody last wiped what was held against it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset_at: Option<Timestamp>,
@@ -106,6 +118,9 @@ pub struct HostRow {
     pub breaker: Breaker,
     /// When that last changed.
     pub breaker_at: Timestamp,
+    /// The probe that a process has sent; only [`reserve`](super::reserve::reserve) writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
     /// Whether the browser was tried.
     pub incident: Incident,
     /// What it taught us.
@@ -127,12 +142,22 @@ impl HostRow {
     /// This row with what another process, or somebody by hand, wrote down about the same host.
     pub fn join(mut self, other: HostRow, now: Timestamp) -> HostRow {
         let started_at = self.started_at.max(other.started_at);
+        let started_room_ms = match self.started_at.cmp(&other.started_at) {
+            Ordering::Less => other.started_room_ms,
+            Ordering::Equal => self.started_room_ms.max(other.started_room_ms),
+            Ordering::Greater => self.started_room_ms,
+        };
         if other.reset_at > self.reset_at {
             let seen_at = self.seen_at.max(other.seen_at);
-            return HostRow { days: self.days, seen_at, started_at, ..other };
+            return HostRow { days: self.days, seen_at, started_at, started_room_ms, ..other };
         }
-        self.started_at = started_at;
+        (self.started_at, self.started_room_ms) = (started_at, started_room_ms);
+        self.started_by = other.started_by.or(self.started_by);
         if other.reset_at == self.reset_at {
+            self.probe = match (self.probe, other.probe) {
+                (Some(ours), Some(theirs)) if theirs.since > ours.since => Some(theirs),
+                (ours, theirs) => ours.or(theirs),
+            };
             let (ours, theirs) = ((self.breaker_at, &self.breaker), (other.breaker_at, &other.breaker));
             let (later, earlier) = if theirs.0 > ours.0 { (theirs, ours) } else { (ours, theirs) };
             let mut breaker = later.1.clone();
@@ -158,6 +183,7 @@ impl HostRow {
     /// Holds nothing against the host any more: breaker, incident, learned interval, cookies.
     pub fn reset(&mut self, now: Timestamp) {
         self.breaker = Breaker::default();
+        self.probe = None;
         self.incident = Incident::default();
         self.limits = Limits { crawl_delay_ms: self.limits.crawl_delay_ms, ..Limits::default() };
         self.cookies = CookiePool::default();

@@ -70,6 +70,7 @@ struct Host {
     days: Vec<Ledger>,
     seen_at: Timestamp,
     started_at: Option<Timestamp>,
+    started_room_ms: u32,
     /// The last start was another process's and nobody here knows of it yet.
     started_elsewhere: bool,
     breaker_at: Timestamp,
@@ -98,7 +99,8 @@ impl Hosts {
         loaded.is_none_or(|at| !(0..REFRESH).contains(&now.0.saturating_sub(at.0)))
     }
 
-    /// Takes over what the store knows; none: nothing. A probe that was under way died with its process.
+    /// Takes over what the store knows; none: nothing. A probe that was under way was another's: whether it still is
+    /// is known in the store ([`reserve`](super::reserve)).
     pub fn load(&self, host: &str, row: Option<HostRow>) {
         self.change(host, |host, now| {
             host.loaded_at = Some(now);
@@ -159,16 +161,24 @@ impl Hosts {
         admission
     }
 
-    /// A request goes to the host now.
-    pub fn starts(&self, host: &str) {
+    /// A request goes to the host now, and wants so much room around it.
+    pub fn starts(&self, host: &str, room: Duration) {
         self.change(host, |host, now| {
             host.dirty = true;
             host.started_at = Some(now);
+            host.started_room_ms = u32::try_from(room.as_millis()).unwrap_or(u32::MAX);
         });
     }
 
-    /// How long ago a request to the host started in another process, or in one before this; told once.
-    pub fn started_elsewhere(&self, host: &str) -> Option<Duration> {
+    /// The last start that is known, and when what is known of the breaker was last changed.
+    pub fn known_until(&self, host: &str) -> (Option<Timestamp>, Timestamp) {
+        let known = lock(&self.known);
+        known.get(key(host)).map(|host| (host.started_at, host.breaker_at)).unwrap_or_default()
+    }
+
+    /// How long ago a request to the host started in another process, or in one before this, and the room it wanted
+    /// around it; told once.
+    pub fn started_elsewhere(&self, host: &str) -> Option<(Duration, Duration)> {
         let now = self.clock.now();
         let mut known = lock(&self.known);
         let host = known.get_mut(key(host)).filter(|host| host.started_elsewhere)?;
@@ -176,7 +186,7 @@ impl Hosts {
         // One of the future is from before the clock was set back: then it was just now. A start is kept to the
         // millisecond, and not to be taken for an earlier one.
         let ago = now.0.saturating_sub(host.started_at?.0).saturating_sub(1).max(0);
-        Some(Duration::from_millis(ago as u64))
+        Some((Duration::from_millis(ago as u64), Duration::from_millis(host.started_room_ms.into())))
     }
 
     /// A request went and was dropped, or nothing can be said of its answer: it was a request all the same.
@@ -376,6 +386,7 @@ impl Host {
             days: row.days,
             seen_at: row.seen_at,
             started_at: row.started_at,
+            started_room_ms: row.started_room_ms,
             started_elsewhere: false,
             breaker_at: row.breaker_at,
             reset_at: row.reset_at,
@@ -388,9 +399,12 @@ impl Host {
         HostRow {
             seen_at: self.seen_at,
             started_at: self.started_at,
+            started_room_ms: self.started_room_ms,
+            started_by: None,
             reset_at: self.reset_at,
             breaker: self.breaker.clone(),
             breaker_at: self.breaker_at,
+            probe: None,
             incident: self.incident,
             limits: self.limits,
             recent: self.recent.iter().flatten().copied().collect(),

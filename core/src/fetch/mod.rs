@@ -54,6 +54,7 @@ mod public;
 mod read;
 mod redirect;
 mod rendering;
+pub mod reserve;
 mod resolver;
 pub mod retry_after;
 pub mod robots;

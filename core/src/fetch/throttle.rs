@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::ask::Purpose;
@@ -71,7 +71,7 @@ const SWEEP_AT: usize = 4096;
 
 #[derive(Default)]
 struct Slot {
-    turnstile: tokio::sync::Mutex<()>,
+    turnstile: Arc<tokio::sync::Mutex<()>>,
     pace: Mutex<Pace>,
     /// Rung whenever a request ends.
     freed: Notify,
@@ -97,20 +97,22 @@ impl Pace {
     }
 }
 
+/// The turn of a request: nobody else of its host goes before it. Dropped, it leaves no trace.
+pub(super) struct Turn {
+    slot: Arc<Slot>,
+    policy: HostPolicy,
+    floor: Duration,
+    /// The room it leaves to the start before it.
+    pub room: Duration,
+    flight: Option<OwnedSemaphorePermit>,
+    _turn: OwnedMutexGuard<()>,
+}
+
 /// The right to have one request under way; it ends when this is dropped.
 pub(super) struct Pass {
     slot: Arc<Slot>,
     limit: u32,
     _flight: Option<OwnedSemaphorePermit>,
-}
-
-impl Pass {
-    /// The request goes now, later than its turn came: the next one keeps its distance from now.
-    pub fn goes_at(&self, now: Instant) {
-        if let Some(last) = &mut lock(&self.slot.pace).last {
-            last.start = last.start.max(now);
-        }
-    }
 }
 
 impl Drop for Pass {
@@ -143,26 +145,26 @@ impl Throttle {
     /// Waits for the turn of a request to what shares the pace `key` (see [`HostPolicy::key_of`]).
     /// `floor` is what the host itself asks for: no setting and no purpose goes below it. It is asked when the request
     /// is the next to go: the answers before it may have taught something.
-    pub async fn enter(
+    pub async fn next(
         &self,
         key: &str,
         policy: &HostPolicy,
         purpose: Purpose,
         floor: impl Fn() -> Duration,
-    ) -> Pass {
+    ) -> Turn {
         let slot = self.slot(key);
-        let turn = slot.turnstile.lock().await;
+        let turn = slot.turnstile.clone().lock_owned().await;
         let limit = policy.max_concurrency.max(1);
         while !lock(&slot.pace).has_room(limit) {
             slot.freed.notified().await;
         }
         let floor = floor();
         let unit = if policy.jitter.is_zero() { 0.0 } else { self.entropy.unit() };
-        let own = gap(policy, purpose, self.attachment_cap, unit).max(floor);
+        let room = gap(policy, purpose, self.attachment_cap, unit).max(floor);
         let now = self.clock.instant();
         let start = {
             let mut pace = lock(&slot.pace);
-            let start = start_at(pace.last.as_ref(), now, own, purpose, self.attachment_cap);
+            let start = start_at(pace.last.as_ref(), now, room, purpose, self.attachment_cap);
             let start = match policy.rps {
                 Some(rps) => start.max(pace.bucket.earliest(now, rps, policy.burst)),
                 None => start,
@@ -176,17 +178,32 @@ impl Throttle {
         // Last, so that nobody holds one of these while he waits for a slow host; before the start is written
         // down, so that the interval is kept between real starts.
         let flight = self.in_flight.clone().acquire_owned().await.ok();
+        Turn { slot, policy: *policy, floor, room, flight, _turn: turn }
+    }
+
+    /// Somebody elsewhere was faster: the turn comes after this long, and stays the next one here.
+    pub async fn wait(&self, turn: &mut Turn, wait: Duration) {
+        turn.flight = None;
+        let until = self.clock.instant() + wait;
+        lock(&turn.slot.pace).goes_at = Some(until);
+        self.clock.sleep_until(until).await;
+        turn.flight = self.in_flight.clone().acquire_owned().await.ok();
+    }
+
+    /// The request goes now.
+    pub fn goes(&self, turn: Turn) -> Pass {
+        let Turn { slot, policy, floor, flight, .. } = turn;
+        let limit = policy.max_concurrency.max(1);
         let now = self.clock.instant();
         let mut pace = lock(&slot.pace);
         pace.active.push(limit);
-        pace.last = Some(Last { start: now, policy: *policy, floor });
+        pace.last = Some(Last { start: now, policy, floor });
         if let Some(rps) = policy.rps {
             pace.bucket.take(now, rps);
         }
         let longest = policy.min_interval.saturating_add(policy.jitter).max(floor);
         pace.clear_at = pace.clear_at.max(now.checked_add(longest)).max(pace.bucket.full_at());
         drop(pace);
-        drop(turn);
         Pass { slot, limit, _flight: flight }
     }
 

@@ -32,6 +32,7 @@ use futures::future::BoxFuture;
 use crate::clock::Timestamp;
 use crate::fetch::hosts::HostRow;
 use crate::fetch::ledger::Ledger;
+use crate::fetch::reserve::{Reserved, Wish};
 use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, Pace, RequestLog, Site, Target};
 use crate::schedule::classic::SourceStats;
@@ -175,6 +176,12 @@ pub trait Store: Send + Sync + 'static {
     /// Joins rows with those that are stored ([`HostRow::join`]) and adds up their days.
     fn save_hosts(&self, _rows: Vec<(String, HostRow)>, _now: Timestamp) -> StoreFuture<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Takes the next start of a host ([`reserve`](crate::fetch::reserve::reserve)), in one transaction. None: the store
+    /// keeps nothing of hosts.
+    fn reserve_start(&self, _host: &str, _wish: Wish) -> StoreFuture<'_, Option<Reserved>> {
+        Box::pin(std::future::ready(Ok(None)))
     }
 
     /// The politeness ledger of one host or of all, the newest days first.

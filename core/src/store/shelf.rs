@@ -8,6 +8,7 @@ use super::Store;
 use crate::clock::Clock;
 use crate::fetch::HostShelf;
 use crate::fetch::hosts::HostRow;
+use crate::fetch::reserve::{Reserved, Wish};
 use crate::fetch::robots::{Origin, RobotsCopy, RobotsShelf};
 
 /// A store as a shelf. What it cannot keep is logged, and only asked for again.
@@ -59,6 +60,15 @@ impl HostShelf for StoreShelf {
                 tracing::warn!(hosts = rows.len(), "what is known of hosts could not be stored: {error}");
             }
             saved.is_ok()
+        })
+    }
+
+    fn reserve<'a>(&'a self, host: &'a str, wish: Wish) -> BoxFuture<'a, Option<Reserved>> {
+        Box::pin(async move {
+            self.store.reserve_start(host, wish).await.unwrap_or_else(|error| {
+                tracing::warn!(%host, "the start of a request could not be stored: {error}");
+                Some(Reserved::Go)
+            })
         })
     }
 }

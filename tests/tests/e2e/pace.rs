@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
+use dibao::clock::SystemClock;
+use dibao::fetch::breaker::{Breaker, Why};
+use dibao::fetch::hosts::HostRow;
+use dibao::{Clock as _, Timestamp};
 use dibao_replica::{Fault, FaultRule};
+use futures::StreamExt as _;
 
 use crate::bed::{Bed, NDRC, crawl, site};
 use crate::snapshot::{number, open};
@@ -101,4 +106,75 @@ async fn the_interval_lies_between_any_two_requests() {
     let slack = Duration::from_millis(20);
     let total = *times.last().unwrap() - times[0] + slack;
     assert!(total >= interval * (times.len() as u32 - 1), "{total:?} for {} requests", times.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn engines_that_share_a_store_keep_the_interval_between_them() {
+    let bed = Bed::new(8).await;
+    let interval = Duration::from_millis(1000);
+    let mut engines = Vec::new();
+    for _ in 0..3 {
+        engines.push(bed.builder("data").interval(Some(interval)).build().await.unwrap());
+    }
+    let page = || format!("https://{NDRC}/xwdt/xwfb/index.html").parse().unwrap();
+    let asking = engines.iter().map(|engine| async {
+        for _ in 0..2 {
+            engine.look_up(page(), None).await.unwrap().result.unwrap();
+        }
+    });
+    futures::future::join_all(asking).await;
+    let times: Vec<Duration> = bed.replica.requests().into_iter().map(|seen| seen.at).collect();
+    assert!(times.len() >= 6, "{times:?}");
+    // Between starts; what arrives may be a little closer together than what was sent.
+    for pair in times.windows(2) {
+        assert!(pair[1] - pair[0] >= interval * 7 / 10, "{times:?}");
+    }
+    let total = *times.last().unwrap() - times[0] + interval * 3 / 10;
+    assert!(total >= interval * (times.len() as u32 - 1), "{times:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn engines_that_share_a_store_send_one_probe_between_them() {
+    let bed = Bed::new(8).await;
+    let page = || format!("https://{NDRC}/xwdt/xwfb/index.html").parse().unwrap();
+    let first = bed.engine("data").await;
+    first.look_up(page(), None).await.unwrap().result.unwrap();
+    // An opening that is over: the next request is the probe.
+    let now = SystemClock.now();
+    let mut row = HostRow { breaker_at: Timestamp(now.0 - 300_000), seen_at: now, ..HostRow::default() };
+    row.breaker = Breaker {
+        net_failures: 3,
+        any_failures: 3,
+        trips: 1,
+        open_until: Some(Timestamp(now.0 - 1)),
+        why: Some(Why::Network),
+        ..Breaker::default()
+    };
+    row.reset_at = Some(Timestamp(now.0 - 300_000));
+    first.store().save_hosts(vec![(NDRC.to_owned(), row)], now).await.unwrap();
+    let mut engines = Vec::new();
+    for _ in 0..4 {
+        engines.push(bed.engine("data").await);
+    }
+    bed.forget();
+    let hold = bed.replica.fault(FaultRule::new(Fault::Hold));
+    let mut asking: futures::stream::FuturesUnordered<_> =
+        engines.iter().map(|engine| async { engine.look_up(page(), None).await.unwrap().result }).collect();
+    // All but the one that the host has not answered are told to wait.
+    for _ in 1..engines.len() {
+        let error = asking.next().await.unwrap().unwrap_err();
+        assert!(error.to_string().contains("a probe is under way"), "{error}");
+    }
+    tokio::select! {
+        _ = bed.replica.wait_for(1, |_| true) => {}
+        answer = asking.next() => panic!("nobody was to answer: {answer:?}"),
+    }
+    assert_eq!(bed.asked().len(), 1, "{:?}", bed.asked());
+    bed.replica.remove_fault(hold);
+    asking.next().await.unwrap().unwrap();
+    drop(asking);
+    // It closes the breaker for all of them.
+    for engine in &engines {
+        engine.look_up(page(), None).await.unwrap().result.unwrap();
+    }
 }

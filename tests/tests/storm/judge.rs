@@ -57,8 +57,8 @@ pub struct Judge {
     probe: Option<Probe>,
     /// It said that it was asked too often: whoever is the next takes twice the time.
     slowed: bool,
-    /// The host's robots.txt was read: its rules hold.
-    pub rules: Option<Duration>,
+    /// The hosts whose robots.txt was read: its rules hold.
+    pub rules: HashMap<String, Duration>,
     pub arrivals: u32,
     pub openings: u32,
     pub probes: u32,
@@ -82,7 +82,7 @@ impl Judge {
             open: None,
             probe: None,
             slowed: false,
-            rules: None,
+            rules: HashMap::new(),
             arrivals: 0,
             openings: 0,
             probes: 0,
@@ -101,7 +101,7 @@ impl Judge {
     /// A request arrives; `policy` is that of its site.
     pub fn arrives(&mut self, number: u64, at: Duration, policy: HostPolicy, path: &str) {
         self.arrivals += 1;
-        let delay = self.rules.unwrap_or_default();
+        let delay = self.rules.values().max().copied().unwrap_or_default();
         if let Some(last) = self.last {
             let mut room = policy.min_interval.max(last.policy.min_interval).max(delay);
             // Where several are under way, those that were did not hear of it.

@@ -139,7 +139,7 @@ impl Seen {
         };
         self.judge(host, |judge| {
             judge.arrives(number, at, site, path);
-            if path.contains("/secret") && judge.rules.is_some() {
+            if path.contains("/secret") && judge.rules.contains_key(&host.name) {
                 judge.wrongs.push(format!("{}{path}: robots.txt forbids it", host.name));
             }
         });
@@ -155,9 +155,12 @@ impl Seen {
         at: Duration,
     ) -> (End, bool) {
         let robots = path == "/robots.txt";
-        let rules = |rules| {
+        let rules = |rules: Option<Duration>| {
             if robots {
-                self.judge(host, |judge| judge.rules = rules);
+                self.judge(host, |judge| match rules {
+                    Some(delay) => judge.rules.insert(host.name.clone(), delay),
+                    None => judge.rules.remove(&host.name),
+                });
             }
         };
         match host.forecast.at(at) {
@@ -255,7 +258,7 @@ const HTML: &str = "content-type: text/html; charset=utf-8\r\n";
 /// A robots.txt that is redirected in a circle is none.
 fn rules_of(seen: &Seen, host: &HostFacts, path: &str) {
     if path.starts_with("/robots.txt") {
-        seen.judge(host, |judge| judge.rules = None);
+        seen.judge(host, |judge| judge.rules.remove(&host.name));
     }
 }
 

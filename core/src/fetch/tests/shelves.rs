@@ -83,10 +83,11 @@ async fn the_start_of_a_paced_request_is_stored_before_it_goes() {
 
 #[tokio::test]
 async fn a_gate_keeps_its_distance_from_requests_of_the_process_before() {
-    struct Before(Timestamp);
+    /// When a request started, and the room it wanted.
+    struct Before(Timestamp, u32);
     impl HostShelf for Before {
         fn load<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Option<HostRow>> {
-            let row = HostRow { started_at: Some(self.0), ..HostRow::default() };
+            let row = HostRow { started_at: Some(self.0), started_room_ms: self.1, ..HostRow::default() };
             Box::pin(std::future::ready(Some(row)))
         }
         fn save<'a>(&'a self, _: &'a [(String, HostRow)]) -> BoxFuture<'a, bool> {
@@ -98,15 +99,18 @@ async fn a_gate_keeps_its_distance_from_requests_of_the_process_before() {
     let interval = HostPolicy { min_interval: second, ..HostPolicy::unpaced(1) };
     let bucket = HostPolicy { rps: Some(1.0), burst: 5, ..HostPolicy::unpaced(5) };
     // Half a second ago, long ago, and from before the clock was set back.
-    for (ago, policy, waits) in [
-        (500, interval, 400..1000),
-        (500, bucket, 400..1000),
-        (60_000, interval, 0..300),
-        (60_000, bucket, 0..300),
-        (-3_600_000, interval, 900..1500),
+    let none = HostPolicy::unpaced(1);
+    for (ago, room, policy, waits) in [
+        (500, 0, interval, 400..1000),
+        (500, 0, bucket, 400..1000),
+        // What the other one wanted holds for a site that wants nothing.
+        (500, 1000, none, 400..1000),
+        (60_000, 1000, interval, 0..300),
+        (60_000, 0, bucket, 0..300),
+        (-3_600_000, 0, interval, 900..1500),
     ] {
         let start = Timestamp(SystemClock.now().0 - ago);
-        let gate = gate(GateOptions { host_shelf: Some(Arc::new(Before(start))), ..options() });
+        let gate = gate(GateOptions { host_shelf: Some(Arc::new(Before(start, room))), ..options() });
         let fetched = gate.fetch(&Ask { policy, ..ask(&server.url("/a")) }).await.unwrap();
         let waited = fetched.waited.as_millis();
         assert!(waited >= waits.start, "{ago} ms ago: waited {waited} ms, not {waits:?}");

@@ -1,6 +1,20 @@
 //! The pace against a clock that is given: tokio's, paused, or one that jumps.
 
 use super::*;
+
+impl Throttle {
+    /// Waits for a turn and goes.
+    async fn enter(
+        &self,
+        key: &str,
+        policy: &HostPolicy,
+        purpose: Purpose,
+        floor: impl Fn() -> Duration,
+    ) -> Pass {
+        let turn = self.next(key, policy, purpose, floor).await;
+        self.goes(turn)
+    }
+}
 use crate::clock::{SeededEntropy, SystemClock, Timestamp};
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -8,6 +8,7 @@ use super::rows::{Fault, json};
 use crate::clock::Timestamp;
 use crate::fetch::hosts::HostRow;
 use crate::fetch::ledger::Ledger;
+use crate::fetch::reserve::{Reserved, Wish, reserve};
 use crate::fetch::robots::{Origin, RobotsCopy};
 
 /// The copy last saved for an origin.
@@ -58,15 +59,30 @@ pub(super) fn save_hosts(db: &Connection, rows: &[(String, HostRow)], now: Times
             Some(stored) => row.clone().join(stored, now),
             None => row.clone(),
         };
-        db.prepare_cached(
-            "INSERT INTO host_state (host, state_json, updated_at) VALUES (?1, ?2, ?3)
-             ON CONFLICT (host) DO UPDATE SET state_json = ?2, updated_at = ?3",
-        )?
-        .execute(params![name, json(&joined), now.0])?;
+        keep(db, name, &joined, now)?;
         for day in row.days.iter().filter(|day| !day.is_empty()) {
             add_day(db, name, day)?;
         }
     }
+    Ok(())
+}
+
+/// Takes the next start of a host, if it is free.
+pub(super) fn reserve_start(db: &Connection, name: &str, wish: &Wish) -> Result<Reserved, Fault> {
+    let mut row = host(db, name)?.unwrap_or_default();
+    let reserved = reserve(&mut row, wish);
+    if reserved == Reserved::Go {
+        keep(db, name, &row, wish.now)?;
+    }
+    Ok(reserved)
+}
+
+fn keep(db: &Connection, name: &str, row: &HostRow, now: Timestamp) -> Result<(), Fault> {
+    db.prepare_cached(
+        "INSERT INTO host_state (host, state_json, updated_at) VALUES (?1, ?2, ?3)
+         ON CONFLICT (host) DO UPDATE SET state_json = ?2, updated_at = ?3",
+    )?
+    .execute(params![name, json(row), now.0])?;
     Ok(())
 }
 

@@ -38,6 +38,7 @@ use super::{Store, StoreFuture};
 use crate::clock::Timestamp;
 use crate::fetch::hosts::HostRow;
 use crate::fetch::ledger::Ledger;
+use crate::fetch::reserve::{Reserved, Wish};
 use crate::fetch::robots::{Origin, RobotsCopy};
 use crate::model::{Article, Entry, Pace, RequestLog, Site, Target};
 use crate::schedule::classic::SourceStats;
@@ -310,6 +311,13 @@ impl Store for SqliteStore {
 
     fn save_hosts(&self, rows: Vec<(String, HostRow)>, now: Timestamp) -> StoreFuture<'_, ()> {
         self.write("stored what is known of hosts", move |db| hosts::save_hosts(db, &rows, now))
+    }
+
+    fn reserve_start(&self, host: &str, wish: Wish) -> StoreFuture<'_, Option<Reserved>> {
+        let host = host.to_owned();
+        self.write("stored the start of a request", move |db| {
+            hosts::reserve_start(db, &host, &wish).map(Some)
+        })
     }
 
     fn host_days(&self, host: Option<&str>, limit: u32) -> StoreFuture<'_, Vec<(String, Ledger)>> {
