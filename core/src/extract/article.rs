@@ -97,6 +97,9 @@ pub fn article(found: &contract::Article, pages: &Pages, entry: &Entry, setting:
     fields(&mut out, found, entry);
     if let Some(page) = &page {
         document(&mut out, page);
+        if let Some(proof) = page.provenance.get("cut") {
+            out.provenance.insert("cut".into(), proof.to_string());
+        }
         out.page_title = page.page_title.clone();
     }
 

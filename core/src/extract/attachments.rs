@@ -1,5 +1,7 @@
 //! Which links of a body are files, and what they are called.
 
+use std::collections::HashMap;
+
 use scraper::ElementRef;
 use url::Url;
 
@@ -21,7 +23,8 @@ const CALLS: [&str; 8] = ["下载", "点击下载", "附件", "附件下载", "�
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     files: Vec<(Url, Option<String>)>,
-    hashes: Vec<String>,
+    /// Hash of an address → its place among the files.
+    known: HashMap<String, usize>,
 }
 
 impl Files {
@@ -30,10 +33,9 @@ impl Files {
         self.add(url, name.map(fold).filter(|name| !name.is_empty()));
     }
 
-    /// A link of the body, if it leads to a file.
+    /// A link of the body, if it leads to a file; or a frame that shows one.
     pub fn link(&mut self, link: ElementRef<'_>, base: Option<&Url>) {
-        let Some(url) = link.attr("href").and_then(|href| resolve(base, href)) else { return };
-        if is_file(link, &url) {
+        if let Some(url) = file_of(link, base) {
             self.add(url, name_of(link));
         }
     }
@@ -46,15 +48,15 @@ impl Files {
     fn add(&mut self, mut url: Url, name: Option<String>) {
         url.set_fragment(None);
         let hash = url_hash(&url);
-        match self.hashes.iter().position(|known| *known == hash) {
+        match self.known.get(&hash) {
             Some(at) => {
-                let known = &mut self.files[at].1;
+                let known = &mut self.files[*at].1;
                 if known.is_none() {
                     *known = name;
                 }
             }
             None if self.files.len() < MOST => {
-                self.hashes.push(hash);
+                self.known.insert(hash, self.files.len());
                 self.files.push((url, name));
             }
             None => {}
@@ -62,14 +64,75 @@ impl Files {
     }
 }
 
+/// The file that a link leads to or a frame shows.
+pub(crate) fn file_of(link: ElementRef<'_>, base: Option<&Url>) -> Option<Url> {
+    let address = match link.value().name() {
+        "iframe" | "embed" => link.attr("src"),
+        "object" => link.attr("data"),
+        _ => link.attr("href"),
+    };
+    let url = address.and_then(|address| resolve(base, address));
+    if let Some(url) = &url
+        && let Some(file) = in_viewer(url)
+    {
+        return Some(file);
+    }
+    if is_frame(link) {
+        // What a frame shows beside files is pages.
+        return url.filter(|url| ends_as_file(url.path()));
+    }
+    match url {
+        Some(url) => is_file(link, &url).then_some(url).or_else(|| opened(link, base)),
+        None => opened(link, base),
+    }
+}
+
+/// Elements that show a document in the midst of a page.
+pub(crate) fn is_frame(element: ElementRef<'_>) -> bool {
+    matches!(element.value().name(), "iframe" | "embed" | "object")
+}
+
+/// `viewer.html?file=/a/b.pdf`: a page that shows a file.
+fn in_viewer(url: &Url) -> Option<Url> {
+    let names = ["file", "url", "src", "path", "pdf", "pdfurl", "fileurl", "filepath"];
+    if !is_page(url.path()) {
+        return None;
+    }
+    let mut values =
+        url.query_pairs().filter(|(name, _)| names.contains(&name.to_ascii_lowercase().as_str()));
+    let (_, file) =
+        values.find(|(_, value)| ends_as_file(value.split(['?', '#']).next().unwrap_or_default()))?;
+    resolve(Some(url), &file)
+}
+
+/// `onclick="window.open('a.pdf')"`: a link whose address only a script knows.
+fn opened(link: ElementRef<'_>, base: Option<&Url>) -> Option<Url> {
+    let opens = |script: &&str| {
+        script.len() < 2_000
+            && ["window.open(", "location.href", "location="].iter().any(|call| script.contains(call))
+    };
+    let script = ["onclick", "href"].iter().filter_map(|name| link.attr(name)).find(opens)?;
+    // Only the first text in quotes: what follows are names of windows.
+    let at = script.find(['\'', '"'])?;
+    let quoted = script[at + 1..].split(&script[at..=at]).next()?;
+    ends_as_file(quoted.split(['?', '#']).next().unwrap_or_default()).then(|| resolve(base, quoted)).flatten()
+}
+
+fn is_page(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    [".html", ".htm", ".shtml", ".jsp", ".aspx", ".php", "/"].iter().any(|end| path.ends_with(end))
+        || path.contains("viewer")
+}
+
+fn ends_as_file(text: &str) -> bool {
+    text.rsplit_once('.')
+        .is_some_and(|(_, suffix)| SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known)))
+}
+
 fn is_file(link: ElementRef<'_>, url: &Url) -> bool {
     if link.value().classes().any(|class| class == "nfw-cms-attachment") || link.attr("download").is_some() {
         return true;
     }
-    let ends_as_file = |text: &str| {
-        text.rsplit_once('.')
-            .is_some_and(|(_, suffix)| SUFFIXES.iter().any(|known| suffix.eq_ignore_ascii_case(known)))
-    };
     let path = url.path();
     let page = [".html", ".htm", ".shtml", "/"].iter().any(|end| path.to_ascii_lowercase().ends_with(end));
     let shown = || {
@@ -95,7 +158,8 @@ fn is_handler(url: &Url) -> bool {
 
 /// What readers see; where that is only a call to action, what the editor's form kept.
 fn name_of(link: ElementRef<'_>) -> Option<String> {
-    let shown = folded_text(*link);
+    // What stands in a frame is for readers without frames.
+    let shown = if is_frame(link) { String::new() } else { folded_text(*link) };
     let is_call = |text: &str| CALLS.contains(&text.trim_matches(|c: char| !c.is_alphanumeric()));
     let kept = || {
         ["title", "alt", "download"]
@@ -128,7 +192,8 @@ mod tests {
         let doc = Doc::fragment(html, Budget::default());
         let base = Url::parse("http://www.example.gov.cn/tz/1.html").ok();
         let mut files = Files::default();
-        let links = doc.html.tree.nodes().filter_map(ElementRef::wrap).filter(|el| el.value().name() == "a");
+        let links = doc.html.tree.nodes().filter_map(ElementRef::wrap);
+        let links = links.filter(|el| el.value().name() == "a" || is_frame(*el));
         links.for_each(|link| files.link(link, base.as_ref()));
         files
             .into_vec()
@@ -179,6 +244,36 @@ mod tests {
         ] {
             assert_eq!(files(html), [], "{html}");
         }
+    }
+
+    #[test]
+    fn files_in_frames_and_viewers_and_behind_scripts_are_files() {
+        for (html, expected) in [
+            ("<iframe src=/p/v.pdf></iframe>", "/p/v.pdf"),
+            ("<iframe src='/pdfjs/web/viewer.html?file=%2Fp%2Fv.pdf#page=1'></iframe>", "/p/v.pdf"),
+            ("<embed src=v.PDF type=application/pdf>", "/tz/v.PDF"),
+            ("<object data=v.pdf><p>您的浏览器不支持</p></object>", "/tz/v.pdf"),
+            ("<a href='/viewer.html?file=../p/v.pdf'>示例</a>", "/p/v.pdf"),
+            ("<a href=# onclick=\"window.open('/p/v.pdf')\">示例</a>", "/p/v.pdf"),
+            ("<a onclick=\"window.open('v.pdf','_blank');return false\">示例</a>", "/tz/v.pdf"),
+            ("<a href=\"javascript:window.open('v.pdf')\">示例</a>", "/tz/v.pdf"),
+        ] {
+            let found: Vec<String> = files(html).into_iter().map(|(path, _)| path).collect();
+            assert_eq!(found, [expected], "{html}");
+        }
+        for html in [
+            "<iframe src=/video.html></iframe>",
+            "<iframe src='/player.html?file=a.mp4'></iframe>",
+            "<iframe></iframe>",
+            "<object data=a.swf></object>",
+            "<a href=/s.html?q=a.pdf>示例</a>",
+            "<a href=# onclick=\"window.open('/p/')\">示例</a>",
+            "<a href=# onclick=\"share('/p/v.pdf')\">示例</a>",
+        ] {
+            assert_eq!(files(html), [], "{html}");
+        }
+        assert_eq!(files("<object data=v.pdf>您的浏览器不支持</object>")[0].1, None);
+        assert_eq!(files("<iframe src=v.pdf title=示例方案></iframe>")[0].1.as_deref(), Some("示例方案"));
     }
 
     #[test]

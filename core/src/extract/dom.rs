@@ -1,17 +1,21 @@
 //! Text to tree, within a budget.
 //!
-//! Decides how much of a page is parsed. A page that would cost too much (nodes, depth, time) is cut at that
-//! point, keeps what was read so far, and says so; it is never refused and never panics. Does not
-//! decide what is read from the tree.
+//! Decides what parsing a page may cost. A page that would cost too much (nodes, depth, attributes) loses tags and attributes, never its text
+//! (`bounded`, `attributes`), and says so; it is never refused and never panics. What is lost depends on the text alone, not on time. Does
+//! not decide what is read from the tree.
 
-use std::cell::Cell;
-use std::time::{Duration, Instant};
+mod attributes;
+mod bounded;
+mod names;
+mod open;
 
 use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{BufferQueue, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5ever::tokenizer::{BufferQueue, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeSink};
 use html5ever::{LocalName, QualName, TokenizerResult, ns};
 use scraper::{ElementRef, Html, HtmlTreeSink};
+
+use bounded::{Bounded, Builder};
 
 /// The tree's references, without naming the crate of the tree everywhere.
 pub(crate) type NodeRef<'a> = <ElementRef<'a> as std::ops::Deref>::Target;
@@ -23,32 +27,41 @@ pub(crate) struct Budget {
     pub nodes: usize,
     /// Open elements above each other. Browsers stop at 512; the parser's own loops walk this stack for each tag.
     pub depth: usize,
-    /// Time. A 60 KB page takes about 1 ms.
-    pub time: Duration,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { nodes: 300_000, depth: 512, time: Duration::from_secs(2) }
+        Budget { nodes: 300_000, depth: 512 }
     }
 }
 
-/// Why a page was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
-    /// Too many nodes.
+/// What made a page too costly to keep all of its markup. Its text is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cut {
+    /// Too many nodes: parts without prose were read as plain lines.
     Nodes,
-    /// Too deep.
+    /// Too many elements above each other: some were closed before their end.
     Depth,
-    /// Took too long.
-    Time,
+    /// Too many attributes, on one element or of different names: the rest was left out.
+    Attributes,
+}
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Cut::Nodes => "too many nodes: parts without prose were read as plain lines",
+            Cut::Depth => "too many elements above each other: some were closed before their end",
+            Cut::Attributes => "too many attributes: the rest was left out",
+        })
+    }
 }
 
 /// A parsed page.
 #[derive(Debug)]
 pub(crate) struct Doc {
     pub html: Html,
-    /// Set when the rest of the page was left out.
+    /// Set when some of the markup was left out.
     pub cut: Option<Cut>,
     /// Whether it is a fragment: its `html` element was not in the text.
     pub fragment: bool,
@@ -91,36 +104,32 @@ impl Doc {
     }
 }
 
-/// Text goes to the parser in pieces of this size, with a look at the clock in between: within one tag with a
-/// million attributes no other place would be reached.
-const PIECE: usize = 16 * 1024;
-/// Tokens between two looks at clock and depth.
-const BETWEEN_CHECKS: u32 = 64;
+/// Text goes to the parser in pieces of this size; each is looked at on its own for prose when nodes run short.
+const PIECE: usize = 4 * 1024;
+/// Bytes between two tags that are rather a sentence than a label.
+const PROSE: usize = 60;
 
-fn run(
-    tree: TreeBuilder<<HtmlTreeSink as TreeSink>::Handle, HtmlTreeSink>,
-    text: &str,
-    budget: Budget,
-    fragment: bool,
-) -> Doc {
-    let bounded = Bounded {
-        tree,
-        budget,
-        end: Instant::now() + budget.time,
-        tokens: Cell::new(0),
-        cut: Cell::new(None),
-    };
-    let tokenizer = Tokenizer::new(bounded, TokenizerOpts::default());
-    let input = BufferQueue::default();
-    let mut rest = text;
-    while !rest.is_empty() && tokenizer.sink.cut.get().is_none() {
-        let (piece, left) = rest.split_at(rest.floor_char_boundary(PIECE));
-        rest = left;
-        input.push_back(StrTendril::from_slice(piece));
-        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
-        tokenizer.sink.check();
+fn run(tree: Builder, text: &str, budget: Budget, fragment: bool) -> Doc {
+    let tamed = attributes::tame(text);
+    let tokenizer = Tokenizer::new(Bounded::new(tree, budget), TokenizerOpts::default());
+    if tamed.len() > 1 {
+        tokenizer.sink.cut.set(Some(Cut::Attributes));
     }
-    // A cut page ends here as if the connection had: open elements are closed.
+    let input = BufferQueue::default();
+    for part in tamed {
+        let (mut before, mut rest) = ("", part);
+        while !rest.is_empty() {
+            let (piece, left) = rest.split_at(rest.floor_char_boundary(PIECE));
+            if tokenizer.sink.is_sparing() {
+                // An article's heading may stand in the piece before, its last line in the one behind.
+                let next = &left[..left.floor_char_boundary(PIECE)];
+                tokenizer.sink.poor.set(![before, piece, next].into_iter().any(holds_prose));
+            }
+            input.push_back(StrTendril::from_slice(piece));
+            while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+            (before, rest) = (piece, left);
+        }
+    }
     tokenizer.end();
     let Bounded { tree, cut, .. } = tokenizer.sink;
     let mut html = tree.sink.finish();
@@ -128,65 +137,11 @@ fn run(
     Doc { html, cut: cut.get(), fragment }
 }
 
-/// Between tokenizer and tree builder: drops what comes after the budget is spent.
-struct Bounded {
-    tree: TreeBuilder<<HtmlTreeSink as TreeSink>::Handle, HtmlTreeSink>,
-    budget: Budget,
-    end: Instant,
-    tokens: Cell<u32>,
-    cut: Cell<Option<Cut>>,
-}
-
-impl Bounded {
-    fn check(&self) {
-        if self.cut.get().is_some() {
-            return;
-        }
-        let mut html = self.tree.sink.0.borrow_mut();
-        // Nobody reads the messages, and a bad page has one per tag.
-        html.errors.clear();
-        let deep = html
-            .tree
-            .nodes()
-            .next_back()
-            .is_some_and(|newest| newest.ancestors().nth(self.budget.depth).is_some());
-        if deep {
-            self.cut.set(Some(Cut::Depth));
-        } else if Instant::now() > self.end {
-            self.cut.set(Some(Cut::Time));
-        }
-    }
-}
-
-impl TokenSink for Bounded {
-    type Handle = <HtmlTreeSink as TreeSink>::Handle;
-
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Self::Handle> {
-        if matches!(token, Token::ParseError(_)) {
-            return TokenSinkResult::Continue;
-        }
-        let tokens = self.tokens.get().wrapping_add(1);
-        self.tokens.set(tokens);
-        if tokens.is_multiple_of(BETWEEN_CHECKS) {
-            self.check();
-        }
-        // Counted here and not per tag: one tag may reopen hundreds of formatting elements.
-        if self.cut.get().is_none() && self.tree.sink.0.borrow().tree.values().len() > self.budget.nodes {
-            self.cut.set(Some(Cut::Nodes));
-        }
-        if self.cut.get().is_some() && !matches!(token, Token::EOFToken) {
-            return TokenSinkResult::Continue;
-        }
-        self.tree.process_token(token, line)
-    }
-
-    fn end(&self) {
-        self.tree.end();
-    }
-
-    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.tree.adjusted_current_node_present_but_not_in_html_namespace()
-    }
+fn holds_prose(piece: &str) -> bool {
+    piece.split('<').any(|part| {
+        let text = part.split_once('>').map_or(part, |(_, text)| text);
+        text.len() >= PROSE && text.trim().len() >= PROSE
+    })
 }
 
 /// Whether to go into a node.
@@ -250,19 +205,6 @@ fn begins_in_table(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn count(doc: &Doc) -> usize {
-        let mut n = 0;
-        walk(
-            doc.html.tree.root(),
-            |_| {
-                n += 1;
-                Go::In
-            },
-            |_| {},
-        );
-        n
-    }
-
     #[test]
     fn a_usual_page_equals_what_the_plain_parser_makes() {
         let text = format!(
@@ -274,50 +216,116 @@ mod tests {
         assert_eq!(doc.html.html(), Html::parse_document(&text).html());
     }
 
-    #[test]
-    fn hostile_pages_are_cut_on_a_small_stack() {
-        let long_attributes: String = (0..200_000).map(|n| format!(" a{n}")).collect();
+    /// Names and pages: what would cost too much, with `PLANTED` words in paragraphs behind it.
+    fn hostile() -> Vec<(&'static str, String)> {
+        let long_attributes: String = (0..20_000).map(|n| format!(" a{n}")).collect();
         let fonts: String = (0..400).map(|n| format!("<font size={n}>")).collect();
+        let numbered = |count: usize, one: fn(usize) -> String| (0..count).map(one).collect::<String>();
         let pages = vec![
-            ("div", "<div>".repeat(100_000)),
-            ("a", "<a href=x>".repeat(100_000)),
-            ("b", "<b>".repeat(100_000)),
-            ("closed b", format!("{}{}", "<b><p>".repeat(50_000), "</b>".repeat(50_000))),
-            ("font", "<font color=red>".repeat(100_000)),
-            ("table", "<table>".repeat(100_000)),
-            ("cells", "<table><tr><td>".repeat(100_000)),
-            ("reopened", format!("{fonts}{}", "<p>x</p>".repeat(100_000))),
-            ("flat", "<p>x".repeat(1_000_000)),
+            ("div", "<div>".repeat(20_000)),
+            ("div and an end of nothing", "<div></b>".repeat(20_000)),
+            ("rows", numbered(600, |n| format!("<div class=row>{n} "))),
+            ("a", "<a href=x>".repeat(20_000)),
+            ("b", "<b>".repeat(20_000)),
+            ("closed b", format!("{}{}", "<b><p>".repeat(10_000), "</b>".repeat(10_000))),
+            ("font", "<font color=red>".repeat(20_000)),
+            ("font in paragraphs", numbered(700, |n| format!("<p><font size={n}>{n}"))),
+            ("table", "<table>".repeat(20_000)),
+            ("cells", "<table><tr><td>".repeat(20_000)),
+            ("reopened", format!("{fonts}{}", "<p>x</p>".repeat(20_000))),
+            ("flat", "<p>x".repeat(100_000)),
+            ("tiny", "<i></i>".repeat(100_000)),
+            ("comments", "<!---->".repeat(50_000)),
+            ("scripts", "<script></script>".repeat(30_000)),
             ("attributes", format!("<p{long_attributes}>x")),
-            ("svg", "<svg>".repeat(100_000)),
-            ("select", "<select><option>".repeat(100_000)),
-            ("template", "<template>".repeat(100_000)),
+            ("attributes of the page", numbered(20_000, |n| format!("<html a{n}>"))),
+            ("names", numbered(30_000, |n| format!("<x{n}>"))),
+            ("svg", "<svg>".repeat(20_000)),
+            ("select", "<select><option>".repeat(20_000)),
         ];
-        let budget = Budget { time: Duration::from_millis(500), ..Budget::default() };
-        std::thread::Builder::new()
-            .stack_size(2 << 20)
-            .spawn(move || {
-                for (name, page) in pages {
-                    for doc in [Doc::page(&page, budget), Doc::fragment(&page, budget)] {
-                        let nodes = count(&doc);
-                        assert!(nodes <= budget.nodes * 2, "{name}: {nodes}");
-                        assert!(nodes > 3 || doc.cut == Some(Cut::Time), "{name}: {nodes}");
-                        assert!(doc.root().is_some_and(|root| !root.html().is_empty()), "{name}");
-                    }
+        let article: String =
+            (0..5).map(|n| format!("<p>PLANTED {n}, {}</p>", "a word of prose ".repeat(9))).collect();
+        pages
+            .into_iter()
+            .map(|(name, page)| (name, format!("{page}<div class=article>{article}</div><p>last</p>")))
+            .collect()
+    }
+
+    /// Less than usual, so that smaller pages exceed it.
+    const SMALL: Budget = Budget { nodes: 30_000, depth: 512 };
+
+    #[test]
+    fn hostile_pages_keep_their_text_on_a_small_stack() {
+        let budget = SMALL;
+        let work = move || {
+            for (name, page) in hostile() {
+                for doc in [Doc::page(&page, budget), Doc::fragment(&page, budget)] {
+                    let nodes = doc.html.tree.values().len();
+                    assert!(nodes <= budget.nodes + 2_000, "{name}: {nodes}");
+                    let deepest = doc
+                        .html
+                        .tree
+                        .nodes()
+                        .map(|node| if node.has_children() { 0 } else { node.ancestors().count() });
+                    assert!(deepest.max().unwrap_or(0) < 2 * budget.depth, "{name}");
+                    let root = doc.root().unwrap();
+                    let paragraphs = doc.html.tree.nodes().filter_map(ElementRef::wrap).filter(|el| {
+                        el.value().name() == "p" && el.text().collect::<String>().starts_with("PLANTED")
+                    });
+                    assert_eq!(paragraphs.count(), 5, "{name}: {:?}", doc.cut);
+                    assert!(root.html().contains("last"), "{name}");
                 }
-            })
-            .unwrap()
-            .join()
-            .unwrap();
+            }
+        };
+        std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap();
     }
 
     #[test]
-    fn what_came_before_the_cut_is_kept() {
-        let page = format!("<p>first</p>{}<p>last</p>", "<i>".repeat(5_000));
-        let doc = Doc::page(&page, Budget { depth: 100, ..Budget::default() });
-        assert_eq!(doc.cut, Some(Cut::Depth));
+    fn an_inert_template_takes_what_is_in_it_along_and_nothing_else() {
+        let doc = Doc::page(&format!("<p>first</p>{}", "<template>".repeat(20_000)), SMALL);
+        assert!(doc.html.html().contains("<p>first</p>"));
+        assert!(doc.html.tree.values().len() < 32_000);
+    }
+
+    #[test]
+    fn a_page_that_was_cut_says_why() {
+        let cut = |page: &str| Doc::page(page, Budget { nodes: 2_000, depth: 100 }).cut;
+        assert_eq!(cut(&"<div>x".repeat(90)), None);
+        assert_eq!(cut(&"<div>x".repeat(200)), Some(Cut::Depth));
+        assert_eq!(cut(&"<div>x</div>".repeat(2_000)), Some(Cut::Nodes));
+        let many: String = (0..1_000).map(|n| format!(" a{n}=1")).collect();
+        assert_eq!(cut(&format!("<p{many}>x")), Some(Cut::Attributes));
+        assert_eq!(cut(&format!("<p title='{many}'>x")), None);
+    }
+
+    #[test]
+    fn what_follows_elements_that_were_never_closed_keeps_its_structure() {
+        let table = "<table><tbody><tr><td>a</td><td>b</td></tr></tbody></table>";
+        let article = format!(
+            "<div class=\"article\"><p>one</p><p>two <b>bold</b></p>{table}<ul><li>x</li></ul></div>"
+        );
+        for open in ["<div>", "<font>", "<section><span>", "<table><tr><td>", "<ul><li>", "<blockquote>"] {
+            let doc = Doc::page(&format!("{}{article}<p>end</p>", open.repeat(700)), Budget::default());
+            let html = doc.html.html();
+            assert!(html.contains(&article), "{open}: {}", &html[html.len().saturating_sub(400)..]);
+        }
+    }
+
+    #[test]
+    fn ends_of_elements_that_were_closed_early_close_nothing_else() {
+        let deep = format!("{}{}", "<div>".repeat(700), "</div>".repeat(700));
+        let doc = Doc::page(&format!("<main>{deep}<p>inside</p></main><p>outside</p>"), Budget::default());
         let html = doc.html.html();
-        assert!(html.contains("first") && !html.contains("last"));
+        assert!(html.contains("<p>inside</p></main><p>outside</p>"), "{}", &html[html.len() - 200..]);
+    }
+
+    #[test]
+    fn the_same_text_gives_the_same_tree() {
+        for (name, page) in hostile() {
+            let once = Doc::page(&page, SMALL);
+            let again = Doc::page(&page, SMALL);
+            assert!(once.html.html() == again.html.html() && once.cut == again.cut, "{name}");
+        }
     }
 
     #[test]
@@ -354,8 +362,15 @@ mod tests {
 
     proptest::proptest! {
         #[test]
+        fn pages_within_the_budget_equal_what_the_plain_parser_makes(text in "(</?(div|table|tbody|tr|td|colgroup|a|b|p|svg|select|option|template|li|form|h1|h2|br|head|body|html|title|textarea|ruby|rt|button)>|<col>|<!-- x -->|[a-z ]|中){0,60}") {
+            let doc = Doc::page(&text, Budget::default());
+            proptest::prop_assert_eq!(doc.cut, None);
+            proptest::prop_assert_eq!(doc.html.html(), Html::parse_document(&text).html());
+        }
+
+        #[test]
         fn no_text_panics_the_parser(text in "(<[/!]?(div|table|tr|td|a|b|p|svg|select|template|li|form|frameset|html|head|body|script|math)[ >]|[a-z<>&;=\"' -]|中){0,80}") {
-            let doc = Doc::either(&text, Budget { nodes: 40, depth: 6, time: Duration::from_secs(1) });
+            let doc = Doc::either(&text, Budget { nodes: 40, depth: 6 });
             let _ = doc.html.html();
             let _ = Doc::page(&text, Budget::default()).root().map(|root| root.inner_html());
         }

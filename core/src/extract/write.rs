@@ -6,11 +6,15 @@
 use scraper::ElementRef;
 use url::Url;
 
-use super::attachments::Files;
+use super::attachments::{Files, file_of, is_frame};
+use super::dom::Doc;
 use super::generic::judge::Candidate;
 use super::generic::outline::{Outline, Tag};
 use super::generic::render::{Hear, tell};
 use super::pages::resolve;
+
+/// Frames that are looked at.
+const MOST_FRAMES: usize = 200;
 
 /// What a region leads to.
 #[derive(Default)]
@@ -24,7 +28,7 @@ pub(crate) struct Leads<'a> {
 
 /// Counts pictures and collects links.
 pub(crate) fn look<'a>(outline: &Outline<'a>, region: &Candidate, base: Option<&Url>) -> Leads<'a> {
-    let mut look = Look { outline, base, leads: Leads::default() };
+    let mut look = Look { outline, base, link: None, leads: Leads::default() };
     tell(outline, region, &mut look);
     look.leads
 }
@@ -32,22 +36,43 @@ pub(crate) fn look<'a>(outline: &Outline<'a>, region: &Candidate, base: Option<&
 struct Look<'o, 'a> {
     outline: &'o Outline<'a>,
     base: Option<&'o Url>,
+    /// The last link, and whether it leads to a file, once somebody asked.
+    link: Option<(u32, Option<bool>)>,
     leads: Leads<'a>,
 }
 
+impl Look<'_, '_> {
+    /// A picture in a link to a file is its sign.
+    fn is_sign(&mut self, at: u32) -> bool {
+        let (outline, base) = (self.outline, self.base);
+        let Some((link, leads)) = self.link.as_mut().filter(|(link, _)| outline.is_in(at, *link)) else {
+            return false;
+        };
+        let ask =
+            || ElementRef::wrap(outline.el(*link).node).is_some_and(|link| file_of(link, base).is_some());
+        *leads.get_or_insert_with(ask)
+    }
+}
+
 impl Hear for Look<'_, '_> {
-    fn open(&mut self, el: u32) {
-        let el = self.outline.el(el);
+    fn open(&mut self, at: u32) {
+        let el = self.outline.el(at);
         match el.tag {
             Tag::Image => {
                 let element = el.node.value().as_element();
                 let Some(src) = image(element).filter(|src| !is_icon(element, src)) else { return };
+                if self.is_sign(at) {
+                    return;
+                }
                 self.leads.images += 1;
                 if self.leads.first_image.is_none() {
                     self.leads.first_image = resolve(self.base, src);
                 }
             }
-            Tag::Link => self.leads.links.extend(ElementRef::wrap(el.node)),
+            Tag::Link => {
+                self.link = Some((at, None));
+                self.leads.links.extend(ElementRef::wrap(el.node));
+            }
             _ => {}
         }
     }
@@ -89,6 +114,12 @@ pub(crate) fn files_beside(outline: &Outline<'_>, region: &Candidate, files: &mu
             files.link(link, base);
         }
     }
+}
+
+/// Frames of a page that show files; they are hardly ever anything but its text.
+pub(crate) fn frames(doc: &Doc) -> Vec<ElementRef<'_>> {
+    let Some(root) = doc.root() else { return Vec::new() };
+    root.descendent_elements().filter(|element| is_frame(*element)).take(MOST_FRAMES).collect()
 }
 
 /// The region as HTML that does nothing: elements of structure, links and pictures.

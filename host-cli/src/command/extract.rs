@@ -19,7 +19,7 @@ use crate::output::json_line;
 pub struct ExtractArgs {
     /// Read lines {"id","html","url"} from standard input and write {"id","title","text","date","source",
     /// "author","attachments","provenance"} for each in its order; `date` is the day of publication in China,
-    /// YYYY-MM-DD. A line that cannot be read is answered with {"id","error"}, an empty one is passed over
+    /// YYYY-MM-DD; `cut` is added where a page has so much markup that some was left out. A line that cannot be read is answered with {"id","error"}, an empty one is passed over
     #[arg(long, required = true)]
     jsonl: bool,
 }
@@ -69,6 +69,8 @@ struct Answer<'a> {
     author: Option<&'a str>,
     attachments: Vec<Attachment<'a>>,
     provenance: &'a std::collections::BTreeMap<String, extract::Proof>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<extract::Cut>,
 }
 
 #[derive(Serialize)]
@@ -137,6 +139,7 @@ fn answer(line: &[u8]) -> anyhow::Result<String> {
         author: article.author.as_deref(),
         attachments: attachments(&article),
         provenance: &article.provenance,
+        cut: article.cut,
     })
 }
 
@@ -257,6 +260,16 @@ mod tests {
             assert_eq!(out["id"], id, "{}", String::from_utf8_lossy(line));
             assert!(out["error"].as_str().is_some_and(|error| error.contains(words)), "{out}");
         }
+    }
+
+    #[test]
+    fn a_page_that_lost_markup_says_so_and_keeps_its_text() {
+        let page =
+            format!("{}<p>各县区人民政府：为了做好示例工作，现将有关事项通知如下。</p>", "<div>".repeat(600));
+        let out = answers(&json!({"id": 1, "html": page}).to_string());
+        assert_eq!(out[0]["cut"], "depth");
+        assert!(out[0]["text"].as_str().unwrap().contains("现将有关事项通知如下"), "{}", out[0]);
+        assert!(answers(r#"{"id":1,"html":"<p>x</p>"}"#)[0].get("cut").is_none());
     }
 
     #[test]

@@ -67,6 +67,7 @@ struct Whole<'a> {
     lead_image: Option<&'a str>,
     document: &'a extract::Document,
     encoding: &'a str,
+    cut: Option<extract::Cut>,
     provenance: &'a std::collections::BTreeMap<String, extract::Proof>,
 }
 
@@ -146,6 +147,7 @@ fn print(article: &PageArticle, format: Format) -> anyhow::Result<()> {
             lead_image: article.lead_image.as_ref().map(Url::as_str),
             document: &article.document,
             encoding: article.encoding,
+            cut: article.cut,
             provenance: &article.provenance,
         })?,
     };
