@@ -36,7 +36,7 @@ fn open(dir: &Path, durability: Durability) -> Result<Arc<SqliteStore>> {
 
 fn ask() -> LeaseAsk {
     let until = SystemClock.steady().after(Duration::from_secs(600));
-    LeaseAsk { owner: "bench".into(), kinds: vec!["empty".into()], until }
+    LeaseAsk { owner: "bench".into(), kinds: vec!["empty".into()], lanes: Default::default(), until }
 }
 
 fn done(leased: dibao::queue::Leased) -> Ended {

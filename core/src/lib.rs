@@ -46,7 +46,7 @@
 //! # What the library does not do
 //! It starts no runtime and no log subscriber: futures run on the tokio runtime that polls them, and
 //! events go to `tracing` if you listen. The only threads of its own are the store's writer and the clock that ends an
-//! adapter's turn, which end with the [`Engine`], and while [`queue::Queue::work`] runs one that keeps its leases.
+//! adapter's turn, which end with the [`Engine`], and while [`queue::Queue::work`] or a crawl runs one that keeps its leases.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

@@ -62,6 +62,11 @@ impl Lane {
             CrawlEvent::Started { resumed: true, run_id, .. } => {
                 self.say(&format!("{}: takes up unfinished run {run_id}", self.target));
             }
+            CrawlEvent::Waiting { lane, process, job } => {
+                let job = job.map(|job| format!(" (job {job})")).unwrap_or_default();
+                let target = &self.target;
+                self.say(&format!("{target}: waiting for {lane}: process {process} is at work there{job}"));
+            }
             CrawlEvent::Listed { fresh, .. } => self.listed += u64::from(*fresh),
             CrawlEvent::Stored(article) => {
                 self.stored += 1;

@@ -30,10 +30,10 @@ pub struct WorkArgs {
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub max_stalled: u32,
 
-    /// How long a job may give no sign of life before it is given up, in seconds; waiting for a host's turn is one
-    /// [default: 300]
-    #[arg(long, value_name = "SECONDS", value_parser = some_seconds)]
-    pub no_progress: Option<Duration>,
+    /// How long a job may give no sign of life before it is given up, in seconds; waiting for a host's turn is one. 0: as its
+    /// kind says, 300 for crawls
+    #[arg(long, default_value = "0", value_name = "SECONDS", value_parser = seconds)]
+    pub no_progress: Duration,
 
     /// How many finished jobs of a host are kept
     #[arg(long, default_value_t = Retention::default().per_lane, value_name = "N")]
@@ -52,7 +52,7 @@ impl WorkArgs {
             lease: self.lease,
             stall_scan: self.stall_scan,
             max_stalled: self.max_stalled,
-            no_progress: self.no_progress,
+            no_progress: Some(self.no_progress).filter(|limit| !limit.is_zero()),
             retention: Retention { per_lane: self.keep_jobs, ..Retention::default() },
             ..WorkOptions::default()
         }

@@ -134,6 +134,15 @@ impl Report {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CrawlEvent {
+    /// Somebody else is at work on the host; the crawl begins when it is its turn.
+    Waiting {
+        /// The lane: the host.
+        lane: String,
+        /// The number of the process.
+        process: String,
+        /// Its job, if it is one.
+        job: Option<i64>,
+    },
     /// A run begins; with `resumed` an unfinished one is taken up.
     Started {
         /// Code of the target.

@@ -155,6 +155,20 @@ impl Channels {
         })
     }
 
+    /// Those that can be used here.
+    pub(super) fn usable(&self) -> impl Iterator<Item = &str> {
+        self.channels.iter().filter(|(_, channel)| channel.delivery.is_ok()).map(|(name, _)| name.as_str())
+    }
+
+    /// How many messages a minute the other side takes, where it is known to turn away more.
+    pub(super) fn per_minute(&self, name: &str) -> Option<usize> {
+        match self.channels.get(name)?.kind.as_str() {
+            "dingtalk" | "wecom" => Some(20),
+            "feishu" => Some(100),
+            _ => None,
+        }
+    }
+
     /// Sends a message now, once, past the queue.
     pub async fn send(&self, name: &str, message: &Message) -> Result<Receipt, DeliveryError> {
         let Some(channel) = self.channels.get(name) else {

@@ -1,13 +1,16 @@
 //! Deliveries as jobs: how an announcement is put in line, and how a worker carries it out.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
+use super::channel::DeliveryError;
 use super::channels::Channels;
 use super::message::Message;
+use super::rest::Rest;
 use crate::clock::{Clock, Timestamp};
 use crate::error::ErrorClass;
 use crate::queue::{
@@ -19,6 +22,11 @@ pub const DELIVER: &str = "deliver";
 
 /// What begins the name of a channel's lane.
 const LANE: &str = "deliver:";
+
+/// A channel that says "not so fast" and not how long is left alone for this long.
+const PAUSE: Duration = Duration::from_secs(60);
+/// A channel that has nothing but this to say for so long is not waited for as if it were no attempt.
+const LONGEST: Duration = Duration::from_secs(2 * 86_400);
 
 /// The lane of a channel: one that is down holds up nobody else.
 pub fn lane(channel: &str) -> String {
@@ -48,12 +56,23 @@ impl Notice {
 pub struct DeliverHandler {
     channels: Arc<Channels>,
     clock: Arc<dyn Clock>,
+    rests: Mutex<HashMap<String, Rest>>,
 }
 
 impl DeliverHandler {
     /// A handler for these channels.
     pub fn new(channels: Arc<Channels>, clock: Arc<dyn Clock>) -> DeliverHandler {
-        DeliverHandler { channels, clock }
+        DeliverHandler { channels, clock, rests: Mutex::default() }
+    }
+
+    fn resting<T>(&self, channel: &str, of: impl FnOnce(&mut Rest) -> T) -> T {
+        let mut rests = self.rests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        of(rests.entry(channel.to_owned()).or_default())
+    }
+
+    /// Whether it was put off for long enough.
+    fn is_old(&self, job: &JobContext) -> bool {
+        self.clock.now().0.saturating_sub(job.job.created_at.0) > LONGEST.as_millis() as i64
     }
 
     async fn message(&self, job: &JobContext, channel: &str) -> Result<Message, JobFailed> {
@@ -87,8 +106,19 @@ impl JobHandler for DeliverHandler {
         Box::pin(async move {
             let channel = job.job.lane.strip_prefix(LANE).unwrap_or_default();
             let message = self.message(job, channel).await?;
+            let (now, per_minute) = (self.clock.now(), self.channels.per_minute(channel));
+            if let Err((until, why)) = self.resting(channel, |rest| rest.go(per_minute, now)) {
+                return Err(JobFailed::Postponed { until, hold: Hold::Host, why });
+            }
             match self.channels.send(channel, &message).await {
                 Ok(receipt) => Ok(JobDone::saying(receipt.0)),
+                // One that asks for time gets it for everything that waits for it, and it is no attempt.
+                Err(DeliveryError { class: ErrorClass::Busy, message, retry_after }) if !self.is_old(job) => {
+                    let wait = i64::try_from(retry_after.unwrap_or(PAUSE).as_millis()).unwrap_or(i64::MAX);
+                    let until = Timestamp(self.clock.now().0.saturating_add(wait));
+                    self.resting(channel, |rest| rest.rests(until, message.clone()));
+                    Err(JobFailed::Postponed { until, hold: Hold::Host, why: message })
+                }
                 Err(error) => {
                     let wait = error.retry_after.map(|wait| {
                         let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
@@ -98,6 +128,11 @@ impl JobHandler for DeliverHandler {
                 }
             }
         })
+    }
+
+    /// One whose secret is not set here, or that is not in the file of this process, is left to processes that know more.
+    fn lanes(&self) -> Option<Vec<String>> {
+        Some(self.channels.usable().map(lane).collect())
     }
 
     fn rules(&self) -> JobRules {

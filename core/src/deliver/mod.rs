@@ -28,6 +28,7 @@ mod channel;
 mod channels;
 mod handler;
 mod message;
+mod rest;
 mod secret;
 mod template;
 

@@ -296,7 +296,7 @@ impl EngineBuilder {
         let store: Arc<dyn Store> = store;
         let shelf = Arc::new(StoreShelf::new(store.clone(), settings.clock.clone()));
         self.gate.robots_shelf.get_or_insert(shelf.clone());
-        self.gate.host_shelf.get_or_insert(shelf);
+        self.gate.host_shelf.get_or_insert(shelf.clone());
         let gate = Gate::new(self.gate, settings.clock.clone(), settings.entropy.clone())?;
         let cache_dir = Some(self.cache.unwrap_or_else(|| self.data_dir.join("cache")));
         let host =
@@ -329,6 +329,8 @@ impl EngineBuilder {
             loaded: Mutex::new(loaded),
             live: Development::new(self.development),
             turn_slots: Arc::new(Semaphore::new(2 * cores)),
+            lanes: Default::default(),
+            shelf,
             settings,
         };
         Ok(Engine { inner: Arc::new(inner) })

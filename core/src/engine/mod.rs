@@ -9,6 +9,7 @@ mod desk;
 mod development;
 mod discover;
 mod hosts;
+mod lanes;
 mod lookup;
 mod message;
 mod plan;
@@ -36,6 +37,7 @@ pub use self::desk::Desk;
 use self::development::Development;
 pub use self::discover::{Discovered, FoundColumn};
 pub use self::hosts::{HostDetail, HostLine};
+use self::lanes::Lanes;
 pub use self::lookup::Lookup;
 pub use self::message::MESSAGE;
 use self::request::Of;
@@ -58,7 +60,7 @@ use crate::fetch::{Gate, Grant, Profile, PublicRule, RobotsMode};
 use crate::model::{Site, Target};
 use crate::queue::Queue;
 use crate::schedule::{Bell, ScheduleTable, SiteFile};
-use crate::store::{Backup, Files, SiteChange, SqliteStore, Store};
+use crate::store::{Backup, Files, SiteChange, SqliteStore, Store, StoreShelf};
 
 /// Files larger than this are not downloaded.
 const ATTACHMENT_CAP: u64 = 200 << 20;
@@ -87,6 +89,8 @@ struct Inner {
     loaded: Mutex<HashMap<String, Loaded>>,
     live: Development,
     turn_slots: Arc<Semaphore>,
+    lanes: Lanes,
+    shelf: Arc<StoreShelf>,
     settings: Settings,
 }
 

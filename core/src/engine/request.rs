@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::Stream;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use super::{Engine, blocking};
 use crate::Result;
@@ -135,7 +136,7 @@ impl CrawlRequest {
         crawl::preview(&ctx, &state).await
     }
 
-    async fn go(self, events: Option<mpsc::Sender<CrawlEvent>>) -> Result<Report> {
+    async fn go(mut self, events: Option<mpsc::Sender<CrawlEvent>>) -> Result<Report> {
         let code = match &self.of {
             Of::Code(code) => code.clone(),
             Of::Rows(rows) => rows.1.code.clone(),
@@ -157,10 +158,21 @@ impl CrawlRequest {
         // Whoever listens hears the end when all of it is done, and not when the crawl lets go.
         let _open = events.clone();
         let since = self.engine.inner.settings.clock.now();
+        // A crawl by hand takes its turn on the host as jobs do; what it stores is stored under a lease, too.
+        let lane = match self.store {
+            Some(_) => None,
+            None => Some(self.engine.take_lane(&site, &target, events.as_ref()).await?),
+        };
+        if let Some(lane) = &lane {
+            self.store = Some(lane.store());
+        }
         let store = self.store.clone().unwrap_or_else(|| self.engine.inner.store.clone());
         let report = match self.engine.context(&self, site.clone(), target.clone()).await {
             Ok(mut ctx) => {
                 ctx.events = events;
+                let host = Url::parse(&site.base_url).map(|url| ctx.gate.key(&ctx.policy, &url));
+                let lane = super::crawl_lane(&site, &target);
+                let _hosts = self.engine.entrust(lane.clone(), host.unwrap_or(lane), &store);
                 let report = crawl::run(&ctx, self.options.clone()).await;
                 // What was counted on the way is stored with the run.
                 ctx.gate.flush().await;
@@ -169,6 +181,9 @@ impl CrawlRequest {
             Err(error) => Err(error),
         };
         self.engine.plan_next(&store, (&site, &target), since, &report).await;
+        if let Some(lane) = lane.and_then(Arc::into_inner) {
+            lane.release().await;
+        }
         report
     }
 }

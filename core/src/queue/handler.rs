@@ -1,6 +1,6 @@
 //! Who does the work: one handler per kind, of the library or of the program around it (§2.4).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -27,6 +27,11 @@ pub trait JobHandler: Send + Sync + 'static {
     /// The job's time passed before it could start (S1-11). Does nothing unless it is overridden.
     fn on_expired<'a>(&'a self, _job: &'a JobContext) -> BoxFuture<'a, JobResult> {
         Box::pin(std::future::ready(Ok(JobDone::default())))
+    }
+
+    /// The lanes of this kind's work that can be done here; none: any. What is in others is left to other processes.
+    fn lanes(&self) -> Option<Vec<String>> {
+        None
     }
 
     /// Retries and clocks of this kind.
@@ -205,6 +210,13 @@ impl Handlers {
         let mut kinds: Vec<String> = self.0.keys().cloned().collect();
         kinds.sort();
         kinds
+    }
+
+    /// The kinds of which only some lanes can be done, with those.
+    pub fn lanes(&self) -> BTreeMap<String, Vec<String>> {
+        let limited =
+            |(kind, handler): (&String, &Arc<dyn JobHandler>)| Some((kind.clone(), handler.lanes()?));
+        self.0.iter().filter_map(limited).collect()
     }
 
     pub(super) fn of(&self, kind: &str) -> Option<&Arc<dyn JobHandler>> {

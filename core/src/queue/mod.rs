@@ -35,6 +35,7 @@ mod fire;
 mod handler;
 mod job;
 mod keeper;
+mod lane;
 mod owner;
 mod retry;
 mod table;
@@ -45,6 +46,7 @@ pub use events::QueueEvent;
 pub use fire::{Chance, Fire, FireGate, IdleFor, Moment, PerDay, QuietHours, check_all};
 pub use handler::{Handlers, JobContext, JobDone, JobFailed, JobHandler, JobResult, JobRules};
 pub use job::{Finish, Hold, Job, JobState, NewJob, Outcome, Submitted, UniqueFor};
+pub use lane::LaneHold;
 pub use owner::process;
 pub use retry::RetryPolicy;
 pub use table::{

@@ -1,5 +1,6 @@
 //! The seam between the queue and a database: each call is one transaction.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,13 @@ pub trait JobTable: Send + Sync + 'static {
     /// The jobs under these leases achieved something: workers that they lost before are held against them no more.
     fn forgive(&self, tokens: Vec<i64>) -> StoreFuture<'_, ()>;
 
+    /// Stands in line for a slot of a lane, for work that is no job: takes one that is free, else the next that becomes free,
+    /// before every job that waits there. Answers the token of its lease.
+    fn reserve(&self, lane: &str, owner: &str, until: Steady, now: Timestamp) -> StoreFuture<'_, i64>;
+
+    /// Whether whoever reserved has a slot now. Until then the lease is worth nothing but its place in line.
+    fn enter(&self, token: i64) -> StoreFuture<'_, bool>;
+
     /// Prolongs leases. Answers which of them are lost, and which jobs under them were asked to stop.
     fn renew(&self, tokens: Vec<i64>, until: Steady) -> StoreFuture<'_, Renewed>;
 
@@ -62,8 +70,8 @@ pub trait JobTable: Send + Sync + 'static {
     /// When the next job comes due that waits for its time; `ready`: one could start now if a worker were free.
     fn next_due(&self, now: Timestamp) -> StoreFuture<'_, NextDue>;
 
-    /// Whether a job of these kinds waits, for whatever, or runs.
-    fn has_open(&self, kinds: Vec<String>) -> StoreFuture<'_, bool>;
+    /// Whether a job of these kinds waits, for whatever, or runs; of the kinds in `lanes` only one in those lanes.
+    fn has_open(&self, kinds: Vec<String>, lanes: BTreeMap<String, Vec<String>>) -> StoreFuture<'_, bool>;
 
     /// Sets how many slots a lane has.
     fn set_lane(&self, lane: &str, concurrency: u32) -> StoreFuture<'_, ()>;
@@ -82,6 +90,8 @@ pub struct LeaseAsk {
     pub owner: String,
     /// The kinds of work it can do.
     pub kinds: Vec<String>,
+    /// Of these kinds only the work in these lanes.
+    pub lanes: BTreeMap<String, Vec<String>>,
     /// Its lease ends then, unless it is prolonged.
     pub until: Steady,
 }
@@ -145,6 +155,8 @@ pub struct LeaseState {
     pub boot: String,
     /// The job that runs under it.
     pub job: Option<i64>,
+    /// It is only the next in line for a slot.
+    pub waiting: bool,
     /// When it was taken.
     pub taken_at: Timestamp,
 }

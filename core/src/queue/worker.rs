@@ -1,5 +1,6 @@
 //! Workers: take a job, run its handler under the job's clocks, write down what came of it, take the next.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use super::owner;
 use super::table::{Collect, Ended, Finished, JobTable, LeaseAsk, Leased, Retention};
 use super::trouble::{Trouble, trouble};
 use crate::Result;
-use crate::clock::{Clock, Entropy, Timestamp};
+use crate::clock::{Clock, Entropy, Steady, Timestamp};
 use crate::deliver::alert::AlertWatch;
 use crate::error::{Error, ErrorClass};
 use crate::store::{Store, StoreError};
@@ -116,6 +117,22 @@ impl Queue {
     /// The rows behind it.
     pub fn table(&self) -> &Arc<dyn JobTable> {
         &self.table
+    }
+
+    pub(super) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(super) fn entropy(&self) -> &dyn Entropy {
+        &*self.entropy
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) fn steady(&self) -> Steady {
+        self.clock.steady()
     }
 
     /// Submits one job.
@@ -264,6 +281,7 @@ impl Queue {
         let crew = Arc::new(Crew {
             queue: self.clone(),
             kinds: handlers.kinds(),
+            lanes: handlers.lanes(),
             handlers,
             options,
             stop: stop.clone(),
@@ -322,6 +340,7 @@ struct Crew {
     queue: Queue,
     handlers: Handlers,
     kinds: Vec<String>,
+    lanes: BTreeMap<String, Vec<String>>,
     options: WorkOptions,
     stop: CancellationToken,
     /// Time is up for what is under way.
@@ -336,6 +355,7 @@ impl Crew {
         LeaseAsk {
             owner: self.owner.clone(),
             kinds: self.kinds.clone(),
+            lanes: self.lanes.clone(),
             until: self.queue.clock.steady().after(self.options.lease),
         }
     }
@@ -373,7 +393,7 @@ impl Crew {
         let rung = self.queue.bell.notified();
         let due = self.queue.table.next_due(self.queue.clock.now()).await?;
         // What others must do, because nobody here knows how, is not waited for.
-        if self.until_empty && !self.queue.table.has_open(self.kinds.clone()).await? {
+        if self.until_empty && !self.queue.table.has_open(self.kinds.clone(), self.lanes.clone()).await? {
             return Ok(true);
         }
         let now = self.queue.clock.now().0;

@@ -42,7 +42,7 @@ pub use blobs::{Blob, BlobWriter};
 pub use error::StoreError;
 pub use files::{Durability, Files};
 pub use lock::TargetLock;
-pub use shelf::StoreShelf;
+pub use shelf::{Entrusted, StoreShelf};
 pub(crate) use sqlite::{ArticleFiles, AuditEntry, Marks, SiteWrite, Span, TargetWrite};
 pub use sqlite::{Backup, SqliteStore, database_path, restore};
 pub use types::{

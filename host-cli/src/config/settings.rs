@@ -77,6 +77,7 @@ pub const SETTINGS: &[Setting] = &[
     set("work", "lease", "lease", Number, Work, &[]),
     set("work", "stall_scan", "stall_scan", Number, Work, &[]),
     set("work", "max_stalled", "max_stalled", Number, Work, &[]),
+    set("work", "no_progress", "no_progress", Number, Work, &[]),
     set("work", "keep_jobs", "keep_jobs", Number, Work, &[]),
     set("work", "reconcile", "reconcile", Number, Work, &["SCHEDULER_RECONCILE_SEC"]),
     set("server", "listen", "listen", Text, Serve, &["DIBAO_LISTEN"]),

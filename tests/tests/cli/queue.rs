@@ -139,8 +139,15 @@ fn pid(child: &tokio::process::Child) -> Pid {
 fn stop_between_writes(stage: &Stage, process: Pid) {
     let raw = rusqlite::Connection::open(stage.path("data/dibao.db")).unwrap();
     raw.busy_timeout(std::time::Duration::ZERO).unwrap();
+    let stopped = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap();
+        stat.contains(") T ")
+    };
     loop {
         kill_process(process, Signal::STOP).unwrap();
+        while !stopped() {
+            std::thread::yield_now();
+        }
         if raw.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok() {
             return;
         }
@@ -197,6 +204,33 @@ async fn a_worker_that_was_killed_is_replaced_at_once_and_a_crawl_that_gets_on_s
     assert!(reports.iter().any(|report| report["target"] == "ndrc__xwfb"), "{reports:?}");
     assert_eq!(stage.dibao("export --target ndrc__xwfb").await.rows().len(), 20);
     stage.intact().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_crawls_by_hand_take_turns_on_a_host() {
+    let stage = Stage::new().await;
+    stage.dibao("site import ndrc.yaml").await.exits(0);
+    stage.replica.forget_requests();
+    let crawl = |target: &str| {
+        let mut command = stage.bare(&format!("crawl {target} --max-items 2"));
+        let mut reach = stage.reach();
+        *reach.last_mut().unwrap() = "1".into();
+        command.args(reach).spawn().unwrap()
+    };
+    let first = crawl("ndrc__xwfb");
+    stage.replica.wait_for(1, |_| true).await;
+    let second = crawl("ndrc__tz");
+    let (first, second) = tokio::join!(first.wait_with_output(), second.wait_with_output());
+    Run::of(first.unwrap()).exits(0);
+    Run::of(second.unwrap()).exits(0).says(&["ndrc__tz: waiting for www.ndrc.gov.cn: process"]);
+    let mut starts: Vec<_> = stage.replica.requests().iter().map(|seen| seen.at).collect();
+    starts.sort();
+    assert!(starts.len() >= 7, "{starts:?}");
+    for three in starts.windows(3) {
+        // The way to the server takes now more and now less; two crawls at once would be twice as quick.
+        assert!(three[2] - three[0] > std::time::Duration::from_millis(1_400), "{starts:?}");
+    }
+    assert!(stage.dibao("queue doctor").await.exits(0).stdout.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -83,9 +83,11 @@ async fn what_a_receiver_answers_decides_whether_it_is_told_again() {
     for (status, wait, class, retried) in [
         (503, None, ErrorClass::Server, true),
         (429, Some("7"), ErrorClass::Busy, true),
-        (401, None, ErrorClass::Auth, false),
-        (404, None, ErrorClass::Config, false),
-        (302, None, ErrorClass::Config, false),
+        // An address or a key may be put right: only 410 says that nobody wants to hear any more.
+        (401, None, ErrorClass::Server, true),
+        (404, None, ErrorClass::Server, true),
+        (302, None, ErrorClass::Server, true),
+        (410, None, ErrorClass::Gone, false),
     ] {
         receiver.answer(status, "no", wait);
         let error = send(&text).await.unwrap_err();
@@ -93,6 +95,12 @@ async fn what_a_receiver_answers_decides_whether_it_is_told_again() {
         assert_eq!(error.retry_after.map(|wait| wait.as_secs()), wait.map(|_| 7));
         assert!(error.message.contains(&status.to_string()), "{error}");
     }
+    receiver.answer(429, "no", Some("Fri, 31 Dec 2999 23:59:59 GMT"));
+    assert_eq!(
+        send(&text).await.unwrap_err().retry_after.unwrap().as_secs(),
+        24 * 3600,
+        "a date, within reason"
+    );
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let nobody = format!("[channels.it]\nkind = \"webhook\"\nurl = \"http://{closed}/?token=hunter2\"");
     let error = send(&nobody).await.unwrap_err();

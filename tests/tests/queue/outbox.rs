@@ -7,7 +7,8 @@ use dibao::deliver::alert::AlertRule;
 use dibao::deliver::{Announces, Channels, DELIVER, Delivery, DeliveryError, Message, Notice, Receipt, lane};
 use dibao::model::Article;
 use dibao::queue::{
-    Handlers, JobContext, JobDone, JobFailed, JobHandler, JobQuery, JobResult, JobState, NewJob, WorkOptions,
+    Handlers, Hold, JobContext, JobDone, JobFailed, JobHandler, JobQuery, JobResult, JobState, NewJob,
+    WorkOptions,
 };
 use dibao::{CrawlJob, ErrorClass, Timestamp};
 use futures::future::BoxFuture;
@@ -167,10 +168,10 @@ async fn a_channel_that_cannot_deliver_fails_alone_and_says_why() {
         .await
         .unwrap();
     let table = engine.queue().table();
-    for (id, words) in [(ids[0].id, "999999"), (ids[1].id, "no channel `nobody`")] {
-        let job = table.job(id).await.unwrap().unwrap();
-        assert!(job.state == JobState::Failed && job.error.as_deref().unwrap().contains(words), "{job:?}");
-    }
+    let job = table.job(ids[0].id).await.unwrap().unwrap();
+    assert!(job.state == JobState::Failed && job.error.as_deref().unwrap().contains("999999"), "{job:?}");
+    let job = table.job(ids[1].id).await.unwrap().unwrap();
+    assert_eq!(job.state, JobState::Queued, "a process that knows the channel will tell it");
     assert!(!articles(&engine, "ndrc__tz").await.is_empty(), "the crawl went its way");
     let query = JobQuery { kind: Some(DELIVER.into()), states: vec![JobState::Failed], ..deliveries("lost") };
     assert!(table.jobs(query).await.unwrap().len() >= 2, "each announcement failed, with its reason");
@@ -203,4 +204,79 @@ async fn articles_are_enriched_before_they_are_stored_and_stored_when_they_canno
         assert_eq!(article.metadata["length"], article.content_text.chars().count().to_string());
         assert_eq!(article.metadata["enrich_error"], "the service is down");
     }
+}
+
+/// Says "not so fast" for a minute, and counts who did not listen.
+struct Hasty(std::sync::Arc<std::sync::atomic::AtomicU32>);
+
+impl Delivery for Hasty {
+    fn send<'a>(&'a self, _: &'a Message) -> BoxFuture<'a, Result<Receipt, DeliveryError>> {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let wait = Some(std::time::Duration::from_secs(60));
+        let error =
+            DeliveryError { class: ErrorClass::Busy, message: "not so fast".into(), retry_after: wait };
+        Box::pin(async { Err(error) })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_channel_that_asks_for_time_is_left_alone_by_everything_that_waits_for_it() {
+    let bed = Bed::new(1).await;
+    let sent = std::sync::Arc::<std::sync::atomic::AtomicU32>::default();
+    let channels = Channels::default().with("slow", Hasty(sent.clone()), Announces::default());
+    let engine = bed.builder("data").channels(channels).build().await.unwrap();
+    let jobs = (0..10).map(|n| {
+        let message = Message::new("", "test", "hello", Timestamp(0));
+        Notice::Message(Box::new(message)).job("slow", &n.to_string())
+    });
+    engine.queue().submit_all(jobs.collect()).await.unwrap();
+    let stop = CancellationToken::new();
+    let work = engine.queue().work(engine.handlers(), WorkOptions::default(), stop.clone(), false);
+    let wait = async {
+        loop {
+            let jobs = engine.queue().table().jobs(deliveries("slow")).await.unwrap();
+            if jobs.iter().all(|job| job.state == JobState::RetryWait) {
+                stop.cancel();
+                return jobs;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (worked, jobs) = tokio::join!(work, wait);
+    worked.unwrap();
+    assert_eq!(sent.load(std::sync::atomic::Ordering::SeqCst), 1, "one hears it, all heed it");
+    for job in jobs {
+        assert_eq!(
+            (job.attempts, job.hold, job.hold_why.as_deref()),
+            (0, Some(Hold::Host), Some("not so fast"))
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_process_without_the_secret_cannot_tell_waits_for_one_that_has_it() {
+    let bed = Bed::new(1).await;
+    let receiver = Receiver::start("ok").await;
+    std::fs::create_dir_all(bed.data("data")).unwrap();
+    let file = bed.data("data").join("channels.toml");
+    let secret = bed.data("data").join("url");
+    let text = format!("[channels.it]\nkind = \"webhook\"\nurl = {{ file = \"{}\" }}", secret.display());
+    std::fs::write(file, text).unwrap();
+    let message = Message::new("", "test", "hello", Timestamp(0));
+    let job = Notice::Message(Box::new(message)).job("it", "hello");
+    let work = async |id: Option<i64>| {
+        let engine = bed.engine("data").await;
+        let id = match id {
+            Some(id) => id,
+            None => engine.queue().submit(job.clone()).await.unwrap().id,
+        };
+        let options = WorkOptions::default();
+        engine.queue().work(engine.handlers(), options, CancellationToken::new(), true).await.unwrap();
+        engine.queue().table().job(id).await.unwrap().unwrap()
+    };
+    let waits = work(None).await;
+    assert_eq!((waits.state, waits.attempts), (JobState::Queued, 0), "{waits:?}");
+    std::fs::write(secret, format!("{}/hook", receiver.url)).unwrap();
+    assert_eq!(work(Some(waits.id)).await.state, JobState::Done);
+    assert_eq!(receiver.heard().len(), 1);
 }

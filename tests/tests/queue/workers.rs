@@ -460,3 +460,36 @@ async fn a_job_that_stops_by_itself_is_not_taken_up_again_at_once() {
     let job = shop.queue.table().job(id).await.unwrap().unwrap();
     assert_eq!((job.state, job.attempts, runs.load(Ordering::SeqCst)), (JobState::RetryWait, 0, 1));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handler_that_blocks_its_thread_loses_its_lane_all_the_same() {
+    let shop = Shop::open();
+    let id = shop.queue.submit(NewJob::new("block", "a")).await.unwrap().id;
+    let (release, blocked) = std::sync::mpsc::channel::<()>();
+    let (blocked, runs) = (Mutex::new(blocked), Arc::new(AtomicU32::new(0)));
+    let count = runs.clone();
+    let mut handler = does(move |_| {
+        if count.fetch_add(1, Ordering::SeqCst) == 0 {
+            // Ends with the test, and nothing else ends it.
+            let _ = blocked.lock().unwrap().recv();
+        }
+        Box::pin(async { Ok(JobDone::default()) })
+    });
+    handler.rules.no_progress = Duration::from_millis(200);
+    let options = WorkOptions {
+        lease: Duration::from_millis(600),
+        stall_scan: Duration::from_millis(100),
+        idle: Duration::from_millis(20),
+        ..WorkOptions::default()
+    };
+    let stop = CancellationToken::new();
+    let work = shop.queue.work(Handlers::new().with("block", handler), options, stop.clone(), false);
+    let wait = async {
+        assert_eq!(shop.queue.wait(id).await.unwrap().unwrap().state, JobState::Done);
+        stop.cancel();
+        drop(release);
+    };
+    let (worked, ()) = tokio::join!(work, wait);
+    worked.unwrap();
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
+}

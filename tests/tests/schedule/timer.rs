@@ -151,6 +151,7 @@ async fn what_came_too_late_is_left_out_or_expires_as_its_schedule_says() {
     let ask = dibao::queue::LeaseAsk {
         owner: "test".into(),
         kinds: vec!["hook".into()],
+        lanes: Default::default(),
         until: SystemClock.steady().after(Duration::from_secs(60)),
     };
     let leased = store.lease(ask, clock.now()).await.unwrap().unwrap();

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, StatusCode};
 use serde_json::Value;
 use url::Url;
 
 use super::{DeliveryError, Receipt};
+use crate::clock::{Clock, SystemClock};
 use crate::error::ErrorClass;
+use crate::fetch::retry_after;
 
 const CONNECT: Duration = Duration::from_secs(10);
 const WHOLE: Duration = Duration::from_secs(30);
@@ -67,8 +69,8 @@ impl Post {
         };
         let mut answer = self.0.post(url.clone()).headers(headers).body(body).send().await.map_err(failed)?;
         let status = answer.status();
-        let wait =
-            answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
+        let wait = header(RETRY_AFTER).and_then(|value| wait(value, header(DATE)));
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(failed)? {
             let room = MAX_ANSWER - body.len();
@@ -78,8 +80,18 @@ impl Post {
             }
         }
         let body = String::from_utf8_lossy(&body).into_owned();
-        Ok(Answer { status, body, retry_after: wait.map(Duration::from_secs) })
+        Ok(Answer { status, body, retry_after: wait })
     }
+}
+
+/// How long `Retry-After` asks to wait: seconds, or a date on the clock of the answer's own `Date`.
+fn wait(value: &str, date: Option<&str>) -> Option<Duration> {
+    if let Ok(seconds) = value.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let now = SystemClock.now();
+    let until = retry_after::until(value, date, now)?;
+    Some(Duration::from_millis(u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0)))
 }
 
 impl Answer {
@@ -89,6 +101,18 @@ impl Answer {
             return Ok(Receipt(format!("{} {}", self.status.as_u16(), self.body.trim())));
         }
         Err(self.refusal(None))
+    }
+
+    /// The same of a receiver that may be put right: Standard Webhooks has everything tried again but 410, which says that
+    /// nobody wants to hear any more.
+    pub fn accepted_or_later(self) -> Result<Receipt, DeliveryError> {
+        let class = match self.status.as_u16() {
+            200..=299 => return self.accepted(),
+            410 => ErrorClass::Gone,
+            408 | 425 | 429 => ErrorClass::Busy,
+            _ => ErrorClass::Server,
+        };
+        Err(self.refusal(Some(class)))
     }
 
     /// The answer of a robot: 2xx, and a number in the body that says how it went. `busy` are the numbers that mean

@@ -33,7 +33,7 @@ impl Delivery for Webhook {
             if let Some(secret) = &self.secret {
                 headers.push(("webhook-signature", format!("v1,{}", sign(secret, &id, at, &body))));
             }
-            self.post.json(&self.url, body, &headers).await?.accepted()
+            self.post.json(&self.url, body, &headers).await?.accepted_or_later()
         })
     }
 }

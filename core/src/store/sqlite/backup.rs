@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{DATABASE, SqliteStore, connect};
-use crate::clock::Timestamp;
+use crate::clock::{Clock, SystemClock, Timestamp};
+use crate::queue::JobTable;
 use crate::store::files::{Durability, Files, blocking};
 use crate::store::sanitize::hex;
 use crate::store::{Store, StoreError, layout};
@@ -147,7 +148,11 @@ pub async fn restore(from: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Result
     let target = to.clone();
     let made = blocking(move || restore_now(&from, &target)).await?;
     let files = Files::open(&to, Durability::Power)?;
-    let problems = SqliteStore::open(files)?.check().await?;
+    let store = SqliteStore::open(files)?;
+    // Whoever was at work when the copy was made is at work on the store that was copied: here all of it waits again.
+    let held = store.leases().await?.iter().map(|lease| (lease.token, lease.job.unwrap_or(0))).collect();
+    store.give_back(held, SystemClock.now()).await?;
+    let problems = store.check().await?;
     match problems.as_slice() {
         [] => Ok(made),
         [first, rest @ ..] => {

@@ -1,5 +1,7 @@
 //! Joins the queue's steps to its trait.
 
+use std::collections::BTreeMap;
+
 use super::{SqliteStore, queue};
 use crate::clock::{Steady, Timestamp};
 use crate::queue::{
@@ -27,6 +29,15 @@ impl JobTable for SqliteStore {
 
     fn forgive(&self, tokens: Vec<i64>) -> StoreFuture<'_, ()> {
         self.write("noted progress", move |db| queue::forgive(db, &tokens))
+    }
+
+    fn reserve(&self, lane: &str, owner: &str, until: Steady, now: Timestamp) -> StoreFuture<'_, i64> {
+        let (lane, owner) = (lane.to_owned(), owner.to_owned());
+        self.write("reserved a lane", move |db| queue::reserve(db, &lane, &owner, &until, now))
+    }
+
+    fn enter(&self, token: i64) -> StoreFuture<'_, bool> {
+        self.write("entered a lane", move |db| queue::enter(db, token))
     }
 
     fn renew(&self, tokens: Vec<i64>, until: Steady) -> StoreFuture<'_, Renewed> {
@@ -65,8 +76,8 @@ impl JobTable for SqliteStore {
         self.read("looked for work", move |db| queue::next_due(db, now))
     }
 
-    fn has_open(&self, kinds: Vec<String>) -> StoreFuture<'_, bool> {
-        self.read("looked for work", move |db| queue::has_open(db, &kinds))
+    fn has_open(&self, kinds: Vec<String>, lanes: BTreeMap<String, Vec<String>>) -> StoreFuture<'_, bool> {
+        self.read("looked for work", move |db| queue::has_open(db, &kinds, &lanes))
     }
 
     fn set_lane(&self, lane: &str, concurrency: u32) -> StoreFuture<'_, ()> {

@@ -156,7 +156,7 @@ impl Others {
         let ours = std::process::id().to_string();
         for lease in queue.table().leases().await? {
             let (owner, lane) = (process(&lease.owner), &lease.lane);
-            if owner == ours || self.0.contains(&lease.token) {
+            if owner == ours || lease.waiting || self.0.contains(&lease.token) {
                 continue;
             }
             // It has one of our jobs, or the lane that one of them waits in.

@@ -56,7 +56,10 @@ fn go_on(
             "SELECT EXISTS (SELECT 1 FROM lane WHERE queued > 0 AND busy < concurrency AND name <> ?)",
         )?
         .query_row([&job.lane], |row| row.get(0))?;
-    if !others && let Some(id) = head(db, &job.lane, &ask.kinds)? {
+    if !others
+        && !lease::is_wanted(db, &job.lane)?
+        && let Some(id) = head(db, &job.lane, ask)?
+    {
         let slot = i64::from(job.slot.unwrap_or_default());
         db.prepare_cached("UPDATE lease SET until = ?2, boot = ?3 WHERE token = ?1")?.execute(params![
             token,
@@ -236,7 +239,7 @@ pub(in super::super) fn retry(db: &Connection, id: i64, now: Timestamp) -> Resul
             let taken: bool = db
                 .prepare_cached(
                     "SELECT EXISTS (SELECT 1 FROM job WHERE unique_key = ?1 AND id <> ?2
-                         AND state IN ('scheduled', 'queued', 'retry_wait', 'running', 'cancelling'))",
+                         AND (unique_for = 'ever' OR state IN ('scheduled', 'queued', 'retry_wait', 'running', 'cancelling')))",
                 )?
                 .query_row(params![job.unique_key, id], |row| row.get(0))?;
             if taken {

@@ -10,6 +10,9 @@ use crate::clock::{Steady, Timestamp};
 use crate::queue::{LeaseAsk, LeaseState, Leased, Renewed};
 use crate::store::StoreError;
 
+/// Slots from here on are none, but places in line for one. No lane has so many slots.
+pub(super) const IN_LINE: i64 = 1 << 20;
+
 /// Jobs put in line in one go: keeps a transaction short after a night off; the next call takes the next ones.
 const AT_ONCE: u32 = 500;
 
@@ -65,7 +68,7 @@ pub(in super::super) fn lease(
     // The first lane has such a job as a rule: processes that share a store mostly do the same work.
     while let Some(lane) = lanes.next()? {
         let lane: String = lane.get(0)?;
-        let Some(id) = head(db, &lane, &ask.kinds)? else { continue };
+        let Some(id) = head(db, &lane, ask)? else { continue };
         let slot = free_slot(db, &lane)?;
         let token: i64 = db
             .prepare_cached(
@@ -82,14 +85,17 @@ pub(in super::super) fn lease(
     Ok(None)
 }
 
-/// The first job in line of a lane that is of one of these kinds: one seek for each of them.
-pub(super) fn head(db: &Connection, lane: &str, kinds: &[String]) -> Result<Option<i64>, Fault> {
+/// The first job in line of a lane that the asker can do: one seek for each kind.
+pub(super) fn head(db: &Connection, lane: &str, ask: &LeaseAsk) -> Result<Option<i64>, Fault> {
     let mut line = db.prepare_cached(
         "SELECT rank, order_at, id FROM job WHERE lane = ? AND kind = ? AND state = 'queued'
          ORDER BY rank DESC, order_at, id LIMIT 1",
     )?;
     let mut first: Option<(Reverse<i64>, i64, i64)> = None;
-    for kind in kinds {
+    for kind in &ask.kinds {
+        if ask.lanes.get(kind).is_some_and(|lanes| !lanes.iter().any(|known| known == lane)) {
+            continue;
+        }
         let found = line
             .query_row(params![lane, kind], |row| Ok((Reverse(row.get(0)?), row.get(1)?, row.get(2)?)))
             .optional()?;
@@ -143,6 +149,60 @@ pub(in super::super) fn fence(db: &Connection, token: i64) -> Result<(), Fault> 
     held.ok_or_else(|| StoreError::Fenced { token }.into())
 }
 
+/// Stands in line for a slot of a lane.
+pub(in super::super) fn reserve(
+    db: &Connection,
+    lane: &str,
+    owner: &str,
+    until: &Steady,
+    now: Timestamp,
+) -> Result<i64, Fault> {
+    super::ensure_lane(db, lane, None)?;
+    // Behind those who stand there already.
+    let token: i64 = db
+        .prepare_cached(
+            "INSERT INTO lease (lane, slot, owner, boot, until, taken_at)
+             SELECT ?1, max(coalesce(max(slot), 0), ?2 - 1) + 1, ?3, ?4, ?5, ?6 FROM lease WHERE lane = ?1
+             RETURNING token",
+        )?
+        .query_row(params![lane, IN_LINE, owner, until.boot, until.ms, now.0], |row| row.get(0))?;
+    db.prepare_cached("UPDATE lane SET busy = busy + 1 WHERE name = ?")?.execute([lane])?;
+    enter(db, token)?;
+    Ok(token)
+}
+
+/// Takes a slot for the first in line, if one is free.
+pub(in super::super) fn enter(db: &Connection, token: i64) -> Result<bool, Fault> {
+    let held: Option<(String, i64)> = db
+        .prepare_cached("SELECT lane, slot FROM lease WHERE token = ?")?
+        .query_row([token], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((lane, slot)) = held else { return Err(StoreError::Fenced { token }.into()) };
+    if slot < IN_LINE {
+        return Ok(true);
+    }
+    let free: bool = db
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM lease WHERE lane = ?1 AND slot < ?2) < concurrency
+                 AND (SELECT min(token) FROM lease WHERE lane = ?1 AND slot >= ?2) = ?3
+             FROM lane WHERE name = ?1",
+        )?
+        .query_row(params![lane, IN_LINE, token], |row| row.get(0))?;
+    if free {
+        let slot = free_slot(db, &lane)?;
+        db.prepare_cached("UPDATE lease SET slot = ?2 WHERE token = ?1")?.execute(params![token, slot])?;
+        db.prepare_cached("UPDATE lane SET served = max(served, 2 * ?2) WHERE name = ?1")?
+            .execute(params![lane, token])?;
+    }
+    Ok(free)
+}
+
+/// Whether somebody stands in line for a slot of a lane, before its jobs.
+pub(super) fn is_wanted(db: &Connection, lane: &str) -> Result<bool, Fault> {
+    let mut wanted = db.prepare_cached("SELECT EXISTS (SELECT 1 FROM lease WHERE lane = ? AND slot >= ?)")?;
+    Ok(wanted.query_row(params![lane, IN_LINE], |row| row.get(0))?)
+}
+
 /// The slots that are leased at the moment.
 pub(in super::super) fn leases(db: &Connection) -> Result<Vec<LeaseState>, Fault> {
     let mut statement = db.prepare_cached(
@@ -157,6 +217,7 @@ pub(in super::super) fn leases(db: &Connection) -> Result<Vec<LeaseState>, Fault
             owner: row.get(3)?,
             boot: row.get(4)?,
             job: row.get(5)?,
+            waiting: row.get::<_, i64>(2)? >= IN_LINE,
             taken_at: Timestamp(row.get(6)?),
         })
     })?;

@@ -7,7 +7,9 @@ mod lease;
 
 pub(super) use care::{collect, doctor, prune};
 pub(super) use finish::{cancel, finish, give_back, retry};
-pub(super) use lease::{fence, forgive, lease, leases, renew};
+pub(super) use lease::{enter, fence, forgive, lease, leases, renew, reserve};
+
+use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
@@ -142,13 +144,14 @@ pub(super) fn jobs(db: &Connection, query: &JobQuery) -> Result<Vec<Job>, Fault>
 pub(super) fn lanes(db: &Connection) -> Result<Vec<LaneState>, Fault> {
     let mut statement = db.prepare_cached(
         // Each set of jobs is gone through once, not once for each lane.
-        "WITH waits AS (SELECT lane, count(*) AS jobs FROM job WHERE state IN ('scheduled', 'retry_wait') GROUP BY lane),
+        "WITH next AS (SELECT lane, count(*) AS many FROM lease WHERE slot >= ?1 GROUP BY lane),
+             waits AS (SELECT lane, count(*) AS jobs FROM job WHERE state IN ('scheduled', 'retry_wait') GROUP BY lane),
              oldest AS (SELECT lane, min(due_at) AS at FROM job WHERE state = 'queued' GROUP BY lane)
-         SELECT name, concurrency, queued, busy, coalesce(waits.jobs, 0), oldest.at
-         FROM lane LEFT JOIN waits ON waits.lane = name LEFT JOIN oldest ON oldest.lane = name
+         SELECT name, concurrency, queued, busy - coalesce(next.many, 0), coalesce(waits.jobs, 0), oldest.at
+         FROM lane LEFT JOIN next ON next.lane = name LEFT JOIN waits ON waits.lane = name LEFT JOIN oldest ON oldest.lane = name
          ORDER BY queued = 0, busy = 0, name",
     )?;
-    let rows = statement.query_map([], |row| {
+    let rows = statement.query_map([lease::IN_LINE], |row| {
         Ok(LaneState {
             lane: row.get(0)?,
             concurrency: row.get(1)?,
@@ -178,16 +181,24 @@ pub(super) fn next_due(db: &Connection, now: Timestamp) -> Result<NextDue, Fault
     Ok(NextDue { ready: ready || at.is_some_and(|at| at <= now), at })
 }
 
-/// Whether a job of these kinds waits or runs.
-pub(super) fn has_open(db: &Connection, kinds: &[String]) -> Result<bool, Fault> {
+/// Whether a job of these kinds waits or runs, where only some lanes count in one of those.
+pub(super) fn has_open(
+    db: &Connection,
+    kinds: &[String],
+    lanes: &BTreeMap<String, Vec<String>>,
+) -> Result<bool, Fault> {
     // One question for each partial index.
     let mut open = db.prepare_cached(
-        "SELECT EXISTS (SELECT 1 FROM job WHERE state = 'queued' AND kind = ?1)
-             OR EXISTS (SELECT 1 FROM job WHERE state IN ('running', 'cancelling') AND kind = ?1)
-             OR EXISTS (SELECT 1 FROM job WHERE state IN ('scheduled', 'retry_wait') AND kind = ?1)",
+        "SELECT EXISTS (SELECT 1 FROM job WHERE state = 'queued' AND kind = ?1
+                 AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2))))
+             OR EXISTS (SELECT 1 FROM job WHERE state IN ('running', 'cancelling') AND kind = ?1
+                 AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2))))
+             OR EXISTS (SELECT 1 FROM job WHERE state IN ('scheduled', 'retry_wait') AND kind = ?1
+                 AND (?2 IS NULL OR lane IN (SELECT value FROM json_each(?2))))",
     )?;
     for kind in kinds {
-        if open.query_row([kind], |row| row.get(0))? {
+        let only = lanes.get(kind).map(|lanes| serde_json::json!(lanes).to_string());
+        if open.query_row(params![kind, only], |row| row.get(0))? {
             return Ok(true);
         }
     }

@@ -1,18 +1,20 @@
 //! A worker that was paused past its lease wakes up and is refused: one test for each kind of commit.
 
 use super::*;
-use crate::clock::Steady;
+use crate::clock::{FixedClock, Steady};
 use crate::error::ErrorClass;
-use crate::fetch::Validators;
+use crate::fetch::robots::{Origin, RobotsCopy};
+use crate::fetch::{HostShelf, Validators};
 use crate::model::Entry;
 use crate::queue::{Collect, Ended, Finish, Hold, JobTable, LeaseAsk, Leased, NewJob};
-use crate::store::{ListValidators, RunEndState};
+use crate::schedule::look::Look;
+use crate::store::{ListValidators, RunEndState, StoreShelf};
 
 const HOST: &str = "www.gd.gov.cn";
 
 fn ask(ms: i64) -> LeaseAsk {
     let until = Steady { boot: "b".into(), ms };
-    LeaseAsk { owner: "test".into(), kinds: vec!["crawl".into()], until }
+    LeaseAsk { owner: "test".into(), kinds: vec!["crawl".into()], lanes: Default::default(), until }
 }
 
 /// A crawl that was under way when its process was paused, and the worker that has its place now.
@@ -160,6 +162,48 @@ async fn whoever_woke_too_late_writes_no_pace_and_no_breaker() {
     let pace = || vec![(HOST.to_owned(), HostRow::default())];
     refused(it.mine.save_hosts(pace(), NOW).await);
     it.theirs.save_hosts(pace(), NOW).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_woke_too_late_keeps_no_robots_file_and_plans_no_look() {
+    let it = Paused::stage().await;
+    let origin = Origin::of(&format!("https://{HOST}/").parse().unwrap()).unwrap();
+    let copy = RobotsCopy::new(NOW, 200, b"User-agent: *");
+    refused(it.mine.save_robots(&origin, &copy).await);
+    assert!(it.store.robots(&origin).await.unwrap().is_none());
+    it.theirs.save_robots(&origin, &copy).await.unwrap();
+    let look = || Look {
+        target: it.target.code.clone(),
+        source_type: it.site.source_type(),
+        since: NOW,
+        now: NOW,
+        new: 1,
+        failed: None,
+        forecast: None,
+        holds: Vec::new(),
+        said: None,
+        zone: chrono_tz::UTC,
+        random: 0.5,
+    };
+    refused(it.mine.record_look(look()).await);
+    it.theirs.record_look(look()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_shelf_writes_what_is_known_of_a_host_under_the_lease_on_it() {
+    let it = Paused::stage().await;
+    let shelf = Arc::new(StoreShelf::new(Arc::new(it.store.clone()), Arc::new(FixedClock::new(NOW))));
+    let row = |host: &str| (host.to_owned(), HostRow { started_at: Some(NOW), ..HostRow::default() });
+    let mine = shelf.entrust(HOST, it.mine.clone());
+    // The row of the host is not written, and not kept for later either; that of another host is.
+    assert!(HostShelf::save(&*shelf, &[row(HOST), row("www.gdqy.gov.cn")]).await);
+    assert!(it.store.host(HOST).await.unwrap().is_none());
+    assert!(it.store.host("www.gdqy.gov.cn").await.unwrap().is_some());
+    drop(mine);
+    let theirs = shelf.entrust(HOST, it.theirs.clone());
+    assert!(HostShelf::save(&*shelf, &[row(HOST)]).await);
+    assert!(it.store.host(HOST).await.unwrap().is_some());
+    drop(theirs);
 }
 
 #[tokio::test]

@@ -16,7 +16,8 @@ fn in_lane(lane: &str) -> JobQuery {
 
 fn ask(kinds: &[&str]) -> LeaseAsk {
     let until = Steady { boot: "b".into(), ms: 60_000 };
-    LeaseAsk { owner: "t".into(), kinds: kinds.iter().map(|kind| (*kind).to_owned()).collect(), until }
+    let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+    LeaseAsk { owner: "t".into(), kinds, lanes: Default::default(), until }
 }
 
 #[tokio::test]
@@ -63,8 +64,8 @@ async fn a_worker_finds_its_kind_behind_any_number_of_others_and_in_their_order(
         store.finish(ended, None, NOW).await.unwrap();
     }
     assert_eq!(order, [ids[1], ids[0], ids[2], ids[3]], "one line for all kinds");
-    assert!(!store.has_open(vec!["x".into(), "y".into()]).await.unwrap());
-    assert!(store.has_open(vec!["x".into(), "other".into()]).await.unwrap());
+    assert!(!store.has_open(vec!["x".into(), "y".into()], Default::default()).await.unwrap());
+    assert!(store.has_open(vec!["x".into(), "other".into()], Default::default()).await.unwrap());
     let lanes = store.lanes().await.unwrap();
     assert_eq!((lanes[0].queued, lanes[0].running, lanes[0].oldest), (500, 0, Some(NOW)));
 }

@@ -17,7 +17,7 @@ const LEASE: i64 = 60_000;
 
 fn ask(now: i64) -> LeaseAsk {
     let until = Steady { boot: BOOT.into(), ms: now + LEASE };
-    LeaseAsk { owner: "test".into(), kinds: vec!["work".into()], until }
+    LeaseAsk { owner: "test".into(), kinds: vec!["work".into()], lanes: BTreeMap::new(), until }
 }
 
 fn done() -> Finish {
@@ -204,6 +204,14 @@ async fn a_retried_job_waits_again_as_if_it_were_new() {
     let refused = desk.store.retry(id, desk.at()).await.unwrap_err();
     assert!(refused.to_string().contains("another one with the key"), "{refused}");
     assert_eq!(desk.store.retry(999, desk.at()).await.unwrap(), None);
+    // A key that is taken for ever is not given back by the end of the one that has it.
+    let leased = desk.lease().await.unwrap();
+    desk.end(&leased, Finish::Cancelled).await.unwrap();
+    desk.store.submit(vec![work("a").once("k")], desk.at()).await.unwrap();
+    let leased = desk.lease().await.unwrap();
+    desk.end(&leased, done()).await.unwrap();
+    let refused = desk.store.retry(id, desk.at()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Refused { .. }), "{refused}");
 }
 
 #[tokio::test]
@@ -255,11 +263,46 @@ async fn what_is_given_back_waits_as_if_it_had_not_begun_and_what_is_lost_is_pas
     assert!(desk.store.doctor(desk.steady(), false).await.unwrap().is_empty());
 }
 
+#[tokio::test]
+async fn who_stands_in_line_for_a_lane_goes_before_its_jobs_and_after_those_who_came_first() {
+    let mut desk = Desk::new();
+    let reserve = async |desk: &Desk| {
+        let until = ask(desk.now).until;
+        desk.store.reserve("a", "hand", until, desk.at()).await.unwrap()
+    };
+    for _ in 0..2 {
+        desk.submit(work("a")).await;
+    }
+    let running = desk.lease().await.unwrap();
+    let (first, second) = (reserve(&desk).await, reserve(&desk).await);
+    assert!(!desk.store.enter(first).await.unwrap() && !desk.store.enter(second).await.unwrap());
+    let lane = desk.store.lanes().await.unwrap().remove(0);
+    assert_eq!((lane.running, lane.queued), (1, 1), "a place in line is no slot");
+    // The worker would go on in its lane; now the first in line does.
+    let ended = Ended { token: running.token, id: running.job.id, how: done(), alerts: None };
+    let finished = desk.store.finish(ended, Some(ask(desk.now)), desk.at()).await.unwrap();
+    assert_eq!(finished.next, None);
+    assert!(!desk.store.enter(second).await.unwrap());
+    assert!(desk.store.enter(first).await.unwrap() && desk.store.enter(first).await.unwrap());
+    assert_eq!(desk.lease().await, None);
+    // It dies in its slot; the second has its turn, then the jobs.
+    desk.now += LEASE;
+    desk.store.renew(vec![second], ask(desk.now).until).await.unwrap();
+    desk.now += 1;
+    desk.store.collect(desk.lost(), desk.at()).await.unwrap();
+    assert!(matches!(desk.store.enter(first).await, Err(StoreError::Fenced { .. })));
+    assert!(desk.store.enter(second).await.unwrap());
+    assert_eq!(desk.lease().await, None);
+    assert_eq!(desk.store.give_back(vec![(second, 0)], desk.at()).await.unwrap(), 0);
+    assert!(desk.lease().await.is_some());
+    assert!(desk.store.doctor(desk.steady(), false).await.unwrap().is_empty());
+}
+
 #[derive(Clone, Debug)]
 enum Op {
     Submit { lane: u8, priority: i8, delay: i64, expires: Option<i64>, key: Option<u8> },
     Lease,
-    Finish { which: usize, how: u8 },
+    Finish { which: usize, how: u8, goes_on: bool },
     Pass(i64),
     Renew,
     Collect,
@@ -278,7 +321,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         6 => submit,
         6 => Just(Op::Lease),
-        6 => (any::<usize>(), 0u8..6).prop_map(|(which, how)| Op::Finish { which, how }),
+        6 => (any::<usize>(), 0u8..6, any::<bool>())
+            .prop_map(|(which, how, goes_on)| Op::Finish { which, how, goes_on }),
         3 => (1i64..40_000).prop_map(Op::Pass),
         1 => Just(Op::Pass(LEASE + 1)),
         2 => Just(Op::Renew),
@@ -350,6 +394,33 @@ impl Model {
         waiting.first().map(|(_, _, id)| *id)
     }
 
+    /// A job begins under a lease, a new one or the one of the job before it.
+    fn starts(&mut self, id: i64, token: i64, now: i64) {
+        let job = self.jobs.get_mut(&id).unwrap();
+        (job.state, job.token) = (JobState::Running, Some(token));
+        if token > self.last_token {
+            self.last_token = token;
+            self.lanes.get_mut(&job.lane).unwrap().1 = 2 * token;
+        }
+        self.leases.insert(token, (job.lane, now + LEASE));
+    }
+
+    /// What the end of a job in a lane must bring: the next one of it while no other lane waits.
+    fn goes_on(&mut self, lane: u8, token: i64, wanted: bool, now: i64) -> Option<i64> {
+        if wanted {
+            self.promote(now);
+            let busy = |lane: u8| self.leases.values().filter(|(held, _)| *held == lane).count();
+            let mut others =
+                self.lanes.iter().filter(|(other, (slots, _))| **other != lane && busy(**other) < *slots);
+            let next = self.head(lane);
+            if next.is_some() && !others.any(|(other, _)| self.head(*other).is_some()) {
+                return next;
+            }
+        }
+        self.release(token);
+        if wanted { self.expected() } else { None }
+    }
+
     fn release(&mut self, token: i64) {
         self.leases.remove(&token);
     }
@@ -412,15 +483,10 @@ async fn play(ops: Vec<Op>) -> Result<(), TestCaseError> {
                 prop_assert_eq!(leased.as_ref().map(|leased| leased.job.id), expected);
                 if let Some(Leased { token, job }) = leased {
                     prop_assert!(token > model.last_token, "tokens only grow");
-                    model.last_token = token;
-                    let known = model.jobs.get_mut(&job.id).unwrap();
-                    (known.state, known.token) = (JobState::Running, Some(token));
-                    let lane = known.lane;
-                    model.lanes.get_mut(&lane).unwrap().1 = 2 * token;
-                    model.leases.insert(token, (lane, now + LEASE));
+                    model.starts(job.id, token, now);
                 }
             }
-            Op::Finish { which, how } => {
+            Op::Finish { which, how, goes_on } => {
                 let running: Vec<i64> =
                     model.jobs.iter().filter(|(_, job)| job.token.is_some()).map(|(id, _)| *id).collect();
                 let Some(id) = running.get(which % running.len().max(1)).copied() else { continue };
@@ -453,8 +519,17 @@ async fn play(ops: Vec<Op>) -> Result<(), TestCaseError> {
                     known.due = later.0;
                 }
                 let ended = Ended { token, id, how, alerts: None };
-                desk.store.finish(ended, None, Timestamp(now)).await.unwrap();
-                model.release(token);
+                let next = goes_on.then(|| ask(now));
+                let lane = known.lane;
+                let expected_state = known.state;
+                let finished = desk.store.finish(ended, next, Timestamp(now)).await.unwrap();
+                prop_assert_eq!(finished.state, expected_state);
+                let expected = model.goes_on(lane, token, goes_on, now);
+                prop_assert_eq!(finished.next.as_ref().map(|next| next.job.id), expected);
+                if let Some(next) = finished.next {
+                    prop_assert!(next.token == token || next.token > model.last_token);
+                    model.starts(next.job.id, next.token, now);
+                }
             }
             Op::Pass(time) => desk.now += time,
             Op::Renew => {
