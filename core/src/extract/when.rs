@@ -278,15 +278,11 @@ fn around(
         {
             let near = el.from >= title_leaf.saturating_sub(6) && el.from <= body_from.max(title_leaf) + 6;
             // What it shows and what stands before it in its line say whether it is the change.
-            let text = format!("{} {stamp} {}", label(outline, el), outline.words(at as u32, 60));
-            let spot = Spot {
-                text,
-                el: at as u32,
-                marked: true,
-                tokens: 4,
-                link: false,
-                stamp: Some(stamp.to_owned()),
-            };
+            let shown = outline.words(at as u32, 60);
+            let stamp = Some(stamp).filter(|stamp| !contradicts(&shown, stamp, calendar));
+            let text = format!("{} {} {shown}", label(outline, el), stamp.unwrap_or_default());
+            let stamp = stamp.map(str::to_owned);
+            let spot = Spot { text, el: at as u32, marked: true, tokens: 4, link: false, stamp };
             look(vec![spot], if near { 3.0 } else { 0.0 }, 0.0);
         }
     }
@@ -314,6 +310,16 @@ fn around(
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     found.into_iter().filter(|(worth, _)| *worth > 0.0).map(|(_, dated)| dated).take(12).collect()
+}
+
+/// Whether an element shows another day than it says besides, which some templates fill with the last change.
+fn contradicts(shown: &str, stamp: &str, calendar: Calendar) -> bool {
+    // Zones make a day's difference.
+    const ZONES: u64 = 36 * 3_600_000;
+    match (calendar.read(shown), calendar.read(stamp)) {
+        (Some(shown), Some(stamp)) => shown.at.0.abs_diff(stamp.at.0) > ZONES,
+        _ => false,
+    }
 }
 
 /// The text right before an element, when both are in one line: `Mis à jour le <time …>`.

@@ -60,6 +60,7 @@ fn the_day_is_read_however_it_is_written() {
         ("", "<time data-published='2024-03-05 09:13:00'>4 hours ago</time>"),
         ("", "<span property='dc:date dc:created' content='2024-03-05T10:00:00+08:00'>周二</span>"),
         ("", "<span class=x datetime='2024-03-05 10:00'>前天</span>"),
+        ("", "<time datetime=2024-03-09T10:18:46Z>Publié le 5 mars 2024</time>"),
         ("", "<abbr title='Tuesday' data-utime=1709600000>4 hours</abbr>"),
         (
             "<script type=application/ld+json><![CDATA[{\"@type\":\"Article\",\"datePublished\":\"2024-03-05\"}]]></script>",

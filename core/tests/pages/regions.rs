@@ -95,6 +95,7 @@ fn other_articles_and_who_wrote_it_go_although_they_are_prose() {
         ("next-article-container", format!("<h3><a href=/b>Stocks slide</a></h3><p>{teaser}</p>").repeat(2)),
         ("related-items", format!("<p>{teaser} <a href=/b>More</a></p>")),
         ("post-body-bio", format!("<p>Jane Doe covers the White House. {teaser}</p>")),
+        ("ds-thread", format!("<p>{teaser}</p>").repeat(4)),
         ("video-resource", "<p>Stocks slid, watch how.</p><p>2:32</p>".to_owned()),
     ] {
         let body = format!(

@@ -361,6 +361,9 @@ fn names(marks: &mut Marks, value: &str) {
             | b"tools" | b"print" | b"xgyd" | b"xgxw" | b"gg" => {
                 *marks = m(*marks, NF);
             }
+            // Programs for comments that many sites embed.
+            b"SOHUCS" | b"uyan_frame" | b"ds-thread" | b"gitalk-container" | b"lv-container"
+            | b"vcomments" | b"waline" | b"giscus" | b"utterances" => *marks = m(*marks, C),
             // Dialogs that wait to be opened.
             b"modal" | b"modal-dialog" => *marks = m(*marks, UNF),
             b"hid" | b"hidden" | b"media" | b"meta" => *marks = m(*marks, N),
