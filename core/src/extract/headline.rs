@@ -9,7 +9,7 @@ use super::generic::size::size_of;
 use super::generic::trim::bare;
 use super::generic::words::Marks;
 use super::meta::Head;
-use super::title::{before_column, is_of_site, without_site};
+use super::title::{before_column, is_of_office, is_of_site, without_site};
 use super::value::Value;
 
 /// Titles longer than this are something else.
@@ -77,7 +77,7 @@ pub(crate) fn titles(
     if let Some(heading) = told.filter(|_| !kept) {
         out.push(Value::new(heading.text.clone(), "page", "h1 shared with og:title", 0.95).at(heading.el));
     }
-    let alone = first.filter(|_| shared.is_none() && !thin);
+    let alone = first.filter(|_| shared.is_none() && !thin && !stands_alone(outline, &own));
     out.extend(shared);
     if let Some(heading) = alone {
         out.push(Value::new(heading.text.clone(), "page", "the only h1", 0.85).at(heading.el));
@@ -187,7 +187,7 @@ fn first_heading<'h>(outline: &Outline<'_>, headings: &'h [Heading], site: &str)
         heading.level == 1
             && size_of(&heading.text).len >= 20.0
             && size_of(&heading.text).tokens >= 4
-            && !is_of_site(&heading.text)
+            && !is_of_office(&heading.text)
             && bare(&heading.text) != bare(site)
             && !linked(heading)
     });

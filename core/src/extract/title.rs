@@ -46,6 +46,11 @@ pub(crate) fn is_of_site(title: &str) -> bool {
     SURE.iter().any(|ending| title.ends_with(ending))
 }
 
+/// Whether a heading is rather the name of a site or of an office.
+pub(crate) fn is_of_office(heading: &str) -> bool {
+    is_of_site(heading) || LIKELY.iter().any(|ending| heading.ends_with(ending))
+}
+
 /// What stands before the last part, where that is as short as a column's name: whoever finds it alone on the page knows that it is the title.
 pub(crate) fn before_column(title: &str) -> Option<&str> {
     let hyphen = last_part(title).map(|(head, tail, _)| (head, tail));

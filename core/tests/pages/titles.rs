@@ -36,6 +36,17 @@ fn the_only_first_heading_comes_before_what_others_are_told_where_the_head_share
 }
 
 #[test]
+fn a_first_heading_that_names_an_office_is_not_the_title_that_the_page_shows_elsewhere() {
+    let head = "<title>关于开展示例工作的通知</title>";
+    for office in
+        ["中华人民共和国国家示例和改革委员会", "某某市人力资源和社会保障局", "示例天地 服务社会 造福人民"]
+    {
+        let above = format!("<h1>{office}</h1><div class=a><p>关于开展示例工作的通知</p></div>");
+        assert_eq!(title(head, &above), "关于开展示例工作的通知", "{office}");
+    }
+}
+
+#[test]
 fn a_column_behind_a_hyphen_is_cut_when_the_title_stands_alone_on_the_page() {
     let head = "<title>中华人民共和国示例法-纪检</title>";
     assert_eq!(title(head, "<p class=t>中华人民共和国示例法</p>"), "中华人民共和国示例法");
