@@ -9,7 +9,7 @@ use super::generic::size::size_of;
 use super::generic::trim::bare;
 use super::generic::words::Marks;
 use super::meta::Head;
-use super::title::{before_column, is_of_office, is_of_site, without_site};
+use super::title::{before_columns, is_of_office, is_of_site, without_site};
 use super::value::Value;
 
 /// Titles longer than this are something else.
@@ -44,11 +44,9 @@ pub(crate) fn titles(
     };
     let mut own = cut(&head.title);
     // `title - column` where the title stands alone on the page, and the whole does not.
-    if let Some(before) = before_column(&own)
-        && stands_alone(outline, before)
-        && !stands_alone(outline, &own)
-    {
-        own = before.to_owned();
+    let alone = before_columns(&own).find(|before| stands_alone(outline, before)).map(str::to_owned);
+    if let Some(before) = alone.filter(|_| !stands_alone(outline, &own)) {
+        own = before;
     }
     let mut out = Vec::new();
     if let Some((name, value)) = head.meta(&OFFICIAL) {

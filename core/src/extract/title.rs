@@ -51,16 +51,19 @@ pub(crate) fn is_of_office(heading: &str) -> bool {
     is_of_site(heading) || LIKELY.iter().any(|ending| heading.ends_with(ending))
 }
 
-/// What stands before the last part, where that is as short as a column's name: whoever finds it alone on the page knows that it is the title.
-pub(crate) fn before_column(title: &str) -> Option<&str> {
-    let hyphen = last_part(title).map(|(head, tail, _)| (head, tail));
-    let colon = || {
-        let (head, tail) = title.rsplit_once([':', '：'])?;
-        Some((head.trim(), tail.trim()))
+/// What stands before the last parts, where those are as short as names of columns and offices: whoever finds it alone on the page knows that it
+/// is the title. The longest comes first.
+pub(crate) fn before_columns(title: &str) -> impl Iterator<Item = &str> {
+    let last = |text| match last_part(text) {
+        Some((head, tail, _)) => Some((head, tail)),
+        None => text.rsplit_once(" : "),
     };
-    [hyphen, colon()].into_iter().flatten().find_map(|(head, tail)| {
-        let short = (1..=LONGEST_COLUMN).contains(&chars(tail)) && chars(head) >= SHORTEST_TITLE;
-        (short && chars(head) >= chars(tail)).then_some(head)
+    let mut rest = title.trim();
+    std::iter::from_fn(move || {
+        let (head, tail) = last(rest)?;
+        rest = head.trim();
+        let short = (1..=LONGEST_COLUMN).contains(&chars(tail.trim()));
+        (short && chars(rest) >= SHORTEST_TITLE && chars(rest) >= chars(tail.trim())).then_some(rest)
     })
 }
 

@@ -51,6 +51,12 @@ fn a_column_behind_a_hyphen_is_cut_when_the_title_stands_alone_on_the_page() {
     let head = "<title>中华人民共和国示例法-纪检</title>";
     assert_eq!(title(head, "<p class=t>中华人民共和国示例法</p>"), "中华人民共和国示例法");
     assert_eq!(title(head, "<p class=t>示例法全文</p>"), "中华人民共和国示例法-纪检");
+    // Several columns, and the office behind them.
+    let head = "<title>关于示例工作的通知-通知公告-某市教育局</title>";
+    assert_eq!(title(head, "<p>关于示例工作的通知</p>"), "关于示例工作的通知");
+    // What stands before a colon is half of a title that the page shows in two lines.
+    let head = "<title>专家解读：如何推进</title>";
+    assert_eq!(title(head, "<p>专家解读</p><p>如何推进</p>"), "专家解读：如何推进");
     // A hyphen of its own stays where the page shows the whole.
     let head = "<title>粤港澳大湾区-雄安</title>";
     assert_eq!(title(head, "<p>粤港澳大湾区</p><p>粤港澳大湾区-雄安</p>"), "粤港澳大湾区-雄安");
