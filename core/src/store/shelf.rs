@@ -13,11 +13,14 @@ use crate::fetch::hosts::HostRow;
 use crate::fetch::reserve::{Reserved, Wish};
 use crate::fetch::robots::{Origin, RobotsCopy, RobotsShelf};
 
+/// Who works on a host: a number of its own, and the store it writes through.
+type Keeper = (u64, Arc<dyn Store>);
+
 /// A store as a shelf. What it cannot keep is logged, and only asked for again.
 pub struct StoreShelf {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    entrusted: Mutex<HashMap<String, Vec<(u64, Arc<dyn Store>)>>>,
+    entrusted: Mutex<HashMap<String, Vec<Keeper>>>,
     next: AtomicU64,
 }
 

@@ -128,7 +128,7 @@ pub fn run(open: &OpenArgs, args: &AdapterArgs, name: &str, page: Page) -> anyho
             }
         }
     }
-    complain(&anyhow::anyhow!("the adapter was not done after {MAX_TURNS} turns"));
+    complain(anyhow::anyhow!("the adapter was not done after {MAX_TURNS} turns"));
     Ok(Exit::Adapter)
 }
 
@@ -165,7 +165,7 @@ fn tell(log: &[LogLine]) {
 
 fn more(name: &str, requests: &[contract::Request]) -> anyhow::Result<Exit> {
     let asked: Vec<&str> = requests.iter().map(|request| request.url.as_str()).collect();
-    complain(&anyhow::anyhow!(
+    complain(anyhow::anyhow!(
         "{name} wants more than this page: {}; `dibao adapter run` asks for it",
         asked.join(", ")
     ));
@@ -180,7 +180,7 @@ fn show_failure(failure: Failure) -> anyhow::Result<Exit> {
         Failure::Stale(why) => ("stale", why),
         Failure::Gone => ("gone", "the document no longer exists".to_owned()),
     };
-    complain(&anyhow::anyhow!("{kind}: {why}"));
+    complain(anyhow::anyhow!("{kind}: {why}"));
     Ok(if kind == "config" { Exit::Usage } else { Exit::Server })
 }
 
