@@ -45,6 +45,8 @@ pub struct SearchHit {
     pub site: String,
     /// Code of its target.
     pub target: String,
+    /// Name of its target.
+    pub target_name: String,
     /// Its department.
     pub dept_id: Option<i64>,
     /// Its address.

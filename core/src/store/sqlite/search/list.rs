@@ -155,7 +155,7 @@ pub(super) fn hits(
     words: &[String],
 ) -> Result<Vec<SearchHit>, Fault> {
     let mut read = db.prepare_cached(
-        "SELECT a.id, s.site_code, t.target_code, a.dept_id, a.url, a.title, a.content_text, a.publish_time,
+        "SELECT a.id, s.site_code, t.target_code, t.target_name, a.dept_id, a.url, a.title, a.content_text, a.publish_time,
              a.publish_date, a.publish_precision, a.doc_no, a.publisher, a.status, a.has_attachment, a.fetched_at, a.truncated,
              a.text_path FROM article a JOIN crawl_site s ON s.id = a.site_id JOIN crawl_target t ON t.id = a.target_id WHERE a.id = ?",
     )?;
@@ -167,6 +167,7 @@ pub(super) fn hits(
                     id: row.get("id")?,
                     site: row.get("site_code")?,
                     target: row.get("target_code")?,
+                    target_name: row.get("target_name")?,
                     dept_id: row.get("dept_id")?,
                     url: row.get("url")?,
                     title: marked(row.get_ref("title")?.as_str()?, words, usize::MAX),

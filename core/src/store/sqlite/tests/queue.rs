@@ -613,3 +613,14 @@ proptest! {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(play(ops))?;
     }
 }
+
+#[tokio::test]
+async fn jobs_that_wait_are_told_by_kind_with_the_time_of_the_first() {
+    let desk = Desk::new();
+    for (kind, at) in [("hook:a", 900_000), ("hook:a", 800_000), ("work", 950_000), ("later", 2_000_000)] {
+        desk.submit(NewJob::new(kind, kind).run_after(Timestamp(at))).await;
+    }
+    let waiting = desk.store.kinds_waiting(Timestamp(940_000)).await.unwrap();
+    let told: Vec<_> = waiting.iter().map(|row| (row.kind.as_str(), row.jobs, row.since.0)).collect();
+    assert_eq!(told, [("hook:a", 2, 800_000)]);
+}

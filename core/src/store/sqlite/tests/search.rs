@@ -233,6 +233,7 @@ async fn a_word_far_behind_in_a_long_text_is_found_shown_and_survives_a_new_inde
         let marks: Vec<&str> =
             hits[0].snippet.iter().filter(|piece| piece.hit).map(|piece| piece.text.as_str()).collect();
         assert_eq!(marks, ["压轴条款"], "{built}");
+        assert!(!hits[0].target_name.is_empty(), "who looks is told a name");
         assert!(hits[0].score.is_some_and(|score| score > 0.0), "{built}");
         bench.store.reindex(|_| {}).await.unwrap();
     }
