@@ -711,9 +711,11 @@ const WORDS = {
 	stats: {
 		days: ['时间范围', 'Time'],
 		'by.day': ['每天入库', 'Stored by day'],
+		'by.published': ['每天发布', 'Published by day'],
 		'by.site': ['按站点', 'By site'],
 		'by.dept': ['按部门', 'By department'],
 		fetched: ['入库', 'stored'],
+		published: ['发布', 'published'],
 		day: ['{day}：入库 {fetched}，发布 {published}', '{day}: {fetched} stored, {published} published'],
 		all: ['文章', 'Articles'],
 		week: ['近 7 天', '7 days'],

@@ -47,7 +47,7 @@ export const articles = {
 					],
 					[t('published'), (article) => published(article.published), 'nowrap'],
 					[t('doc_no'), (article) => (article.doc_no ? foreign(article.doc_no, 60) : h('span.faint', '—')), 'docno'],
-					[t('target'), (article) => [h('a', { href: address(['targets', article.target]) }, foreign(article.target_name ?? article.target, 60)), article.publisher ? h('span.under', foreign(article.publisher, 60)) : null]],
+					[t('target'), (article) => [h('a', { href: address(['targets', article.target]) }, foreign(article.target_name ?? article.target, 60)), article.publisher ? h('span.under', foreign(article.publisher, 60)) : null], 'docno'],
 					[t('state'), (article) => [pill('article', article.status), article.has_attachment ? [' ', h('span.faint.small', { title: t('has.files') }, t('files.short'))] : null]],
 					[t('fetched'), (article) => h('time', { datetime: article.fetched_at, title: moment(article.fetched_at, true) }, short(article.fetched_at)), 'nowrap'],
 				],

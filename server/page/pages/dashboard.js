@@ -102,7 +102,6 @@ function activityChart(hours) {
 			mark: hour(each.from) % 3 === 0 ? String(hour(each.from)) : '',
 			values: [Math.min(each.articles, each.requests || each.articles), Math.max(0, each.requests - each.articles - each.failed), each.failed],
 			title: t('activity.hour', { at: moment(each.from), articles: each.articles, requests: each.requests, failed: each.failed }),
-			href: address(['monitoring', 'logs'], {}),
 		})),
 	});
 }

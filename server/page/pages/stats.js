@@ -15,7 +15,7 @@ export const stats = {
 		const picker = choice({ 'aria-label': t('stats.days'), value: String(asked()), onchange: (event) => place.set({ days: event.target.value === '30' ? null : event.target.value }) }, [7, 30, 90, 365].map((n) => [String(n), t('log.days', { n })]));
 		put(place.root, head(t('nav.stats'), null, picker), h('div.stack', figures, days, h('div.grid', h('div.span-6', sites), h('div.span-6', departments))));
 		const ask = place.get;
-		const byDay = shown(place, days, () => ask('/stats/by-day', { days: asked() }), (answer) => [h('h2', t('stats.by.day')), chart(rowsOf(answer))]);
+		const byDay = shown(place, days, () => ask('/stats/by-day', { days: asked() }), (answer) => [h('h2', t('stats.by.day')), chart(rowsOf(answer), 'fetched'), h('h2', t('stats.by.published')), chart(rowsOf(answer), 'published')]);
 		shown(place, figures, () => ask('/stats/overview'), drawFigures);
 		const bySite = shown(place, sites, () => ask('/stats/by-site', { limit: 200 }), (answer) => [h('h2', t('stats.by.site')), siteTable(rowsOf(answer), place)]);
 		shown(place, departments, () => ask('/stats/by-dept', { limit: 200 }), (answer) => [h('h2', t('stats.by.dept')), deptTable(rowsOf(answer))]);
@@ -36,16 +36,18 @@ function drawFigures(overview) {
 	);
 }
 
-function chart(days) {
+/** Articles by day: stored, or published; the list of articles knows the latter, so only there a bar leads to it. */
+function chart(days, what) {
+	const published = what === 'published';
 	return bars({
-		label: t('stats.by.day'),
-		series: [{ name: t('stats.fetched'), tone: 'accent' }],
+		label: t(published ? 'stats.by.published' : 'stats.by.day'),
+		series: [{ name: t(published ? 'stats.published' : 'stats.fetched'), tone: 'accent' }],
 		bars: days.map((day, index) => ({
 			label: day.day,
 			mark: days.length <= 10 || index % Math.ceil(days.length / 8) === 0 ? day.day.slice(5) : '',
-			values: [day.fetched],
+			values: [day[what]],
 			title: t('stats.day', { day: day.day, fetched: day.fetched, published: day.published }),
-			href: address(['articles'], { from: day.day, to: day.day }),
+			href: published ? address(['articles'], { from: day.day, to: day.day }) : null,
 		})),
 	});
 }
