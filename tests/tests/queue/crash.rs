@@ -13,11 +13,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use dibao::clock::{SeededEntropy, SystemClock};
+use dibao::fetch::robots::{Origin, RobotsCopy};
 use dibao::queue::{
     Collect, Handlers, JobContext, JobDone, JobFailed, JobHandler, JobQuery, JobResult, JobRules, JobState,
     JobTable, NewJob, Queue, RetryPolicy, WorkOptions,
 };
-use dibao::store::{Durability, Files, SqliteStore};
+use dibao::store::{Durability, Files, SqliteStore, Store, StoreError};
 use dibao::{Clock, ErrorClass, Steady, Timestamp};
 use futures::future::BoxFuture;
 use rustix::process::{Pid, Signal, kill_process};
@@ -49,6 +50,12 @@ impl Clock for JumpingClock {
     }
 }
 
+/// One line at the end of a file, whoever else writes there.
+fn append(log: &Path, line: &str) {
+    let mut log = OpenOptions::new().append(true).create(true).open(log).unwrap();
+    log.write_all(line.as_bytes()).unwrap();
+}
+
 /// Writes down that it runs, tells the receiver, and lets one more job follow: the effect that must not come twice.
 struct Work {
     dir: PathBuf,
@@ -66,8 +73,7 @@ impl Work {
             job.id,
             std::process::id()
         );
-        let mut log = OpenOptions::new().append(true).create(true).open(self.dir.join("log")).unwrap();
-        log.write_all(line.as_bytes()).unwrap();
+        append(&self.dir.join("log"), &line);
     }
 
     fn tell(&self, id: i64) -> std::io::Result<()> {
@@ -80,13 +86,32 @@ impl Work {
     }
 }
 
+/// Where a job leaves its mark while it runs.
+fn origin(id: i64) -> Origin {
+    Origin::of(&format!("https://job{id}.test/").parse().unwrap()).unwrap()
+}
+
+/// A job under way. However it ends, the log says so; only whoever is killed says nothing.
+struct Begun<'a> {
+    work: &'a Work,
+    job: &'a JobContext,
+    says: &'static str,
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.work.note(self.says, self.job);
+    }
+}
+
 impl JobHandler for Work {
     fn run<'a>(&'a self, job: &'a JobContext) -> BoxFuture<'a, JobResult> {
         Box::pin(async move {
+            let mut begun = Begun { work: self, job, says: "dropped" };
             self.note("begin", job);
             tokio::time::sleep(Duration::from_millis(job.job.id as u64 % 7)).await;
             if job.job.id % 17 == 0 && job.job.attempts == 1 {
-                self.note("end", job);
+                begun.says = "end";
                 let (class, not_before) = (ErrorClass::Network, None);
                 return Err(JobFailed::Error { class, message: "at first".into(), not_before });
             }
@@ -95,7 +120,13 @@ impl JobHandler for Work {
                 message: error.to_string(),
                 not_before: None,
             })?;
-            self.note("end", job);
+            // In the midst of the job, under its lease.
+            let copy = RobotsCopy::new(Timestamp(1), 200, job.job.id.to_string().as_bytes());
+            if let Err(error) = job.store.save_robots(&origin(job.job.id), &copy).await {
+                begun.says = if matches!(error, StoreError::Fenced { .. }) { "refused" } else { "broken" };
+                return Err(dibao::Error::from(error).into());
+            }
+            begun.says = "end";
             let effect = NewJob::new("effect", "effects").payload(json!(job.job.id));
             Ok(JobDone { response: None, then: vec![effect] })
         })
@@ -172,15 +203,19 @@ fn signal(worker: &Worker, signal: Signal) {
     kill_process(Pid::from_raw(worker.0.id() as i32).unwrap(), signal).unwrap();
 }
 
+/// With what the next teller is struck, and who hears which one it was.
+type Strike = (Signal, oneshot::Sender<u32>);
+
 /// Counts what was told to it, by key; on demand it kills the process that told it something, in the middle of its job.
 struct Receiver {
     address: String,
     heard: Arc<Mutex<HashMap<i64, u32>>>,
-    strike: Arc<Mutex<Option<oneshot::Sender<u32>>>>,
+    strike: Arc<Mutex<Option<Strike>>>,
 }
 
 impl Receiver {
-    fn start() -> Self {
+    fn start(dir: &Path) -> Self {
+        let log = dir.join("log");
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let receiver = Self { address, heard: Arc::default(), strike: Arc::default() };
@@ -197,11 +232,14 @@ impl Receiver {
                 *keys.lock().unwrap().entry(id.parse().unwrap()).or_default() += 1;
                 let process: u32 = process.parse().unwrap();
                 let mut strike = strike.lock().unwrap();
-                // The words of one that died before do not count: it can be killed no more.
-                if strike.is_some()
-                    && kill_process(Pid::from_raw(process as i32).unwrap(), Signal::KILL).is_ok()
-                {
-                    strike.take().unwrap().send(process).unwrap();
+                if let Some((signal, told)) = strike.take() {
+                    let pid = Pid::from_raw(process as i32).unwrap();
+                    append(&log, &format!("struck - - - - {process}\n"));
+                    // The words of one that died before do not count: it can be struck no more.
+                    match kill_process(pid, signal) {
+                        Ok(()) => told.send(process).unwrap(),
+                        Err(_) => *strike = Some((signal, told)),
+                    }
                 }
                 drop(strike);
                 let _ = socket.write_all(b"ok");
@@ -210,10 +248,10 @@ impl Receiver {
         receiver
     }
 
-    /// Kills whoever is the next to tell something, before it hears an answer, and says who it was.
-    fn kill_the_next_teller(&self) -> oneshot::Receiver<u32> {
+    /// Kills or pauses whoever is the next to tell something, before it hears an answer, and says who it was.
+    fn strike_the_next_teller(&self, signal: Signal) -> oneshot::Receiver<u32> {
         let (sender, struck) = oneshot::channel();
-        *self.strike.lock().unwrap() = Some(sender);
+        *self.strike.lock().unwrap() = Some((signal, sender));
         struck
     }
 }
@@ -232,35 +270,51 @@ async fn killed_paused_and_confused_by_clocks_every_job_ends_exactly_once() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path());
     let now = SystemClock.now();
-    let receiver = Receiver::start();
+    let receiver = Receiver::start(dir.path());
     let mut workers: Vec<Worker> = (0..WORKERS).map(|_| start(dir.path(), &receiver.address)).collect();
     let mut dice = Dice(7);
-    let (mut kills, mut pauses, mut paused) = (0, 0, BTreeSet::new());
+    let (mut kills, mut pauses) = (0, 0);
     let (mut submitted, mut struck_at_work) = (0, 0);
     let set_clock = |offset: i64| std::fs::write(dir.path().join("offset"), offset.to_string()).unwrap();
     let deadline = Instant::now() + Duration::from_secs(400);
     loop {
         assert!(Instant::now() < deadline, "stuck after {kills} kills: {:?}", store.lanes().await.unwrap());
         let strike = kills < KILLS && kills % 2 == 0 && submitted < JOBS;
+        // Past its lease, then it wakes up in the middle of whatever it did.
+        let pause = strike && pauses < PAUSES && kills >= 10 * pauses;
         // Every other kill strikes at any moment, start and idleness included; the others surely within a job.
-        let struck = strike.then(|| {
+        let arm = |signal: Signal| {
             // With a clock that is behind, nothing is due and nobody would tell anything.
             set_clock(0);
-            receiver.kill_the_next_teller()
-        });
+            receiver.strike_the_next_teller(signal)
+        };
+        let mut struck = (strike && !pause).then(|| arm(Signal::KILL));
         // Work comes while workers die.
         if submitted < JOBS {
             let more = (JOBS - submitted).min(JOBS / i64::from(KILLS));
-            let jobs = (submitted..submitted + more)
-                .map(|n| NewJob::new("work", format!("lane{}", n % LANES)).once(format!("job {n}")));
+            let jobs = (submitted..submitted + more).map(|n| {
+                let lane = n % LANES;
+                let job = NewJob::new("work", format!("lane{lane}")).once(format!("job {n}"));
+                NewJob { lane_concurrency: Some(if lane % 5 == 0 { 3 } else { 1 }), ..job }
+            });
             store.submit(jobs.collect(), now).await.unwrap();
             submitted += more;
+        }
+        if pause {
+            // From here on until it wakes up: it may hold the database.
+            struck = Some(arm(Signal::STOP));
         }
         let offset = [0, 3_600_000, -3_600_000, 86_400_000, -86_400_000][dice.below(5) as usize];
         if let Some(struck) = struck {
             let struck = tokio::time::timeout(Duration::from_secs(60), struck).await;
             let struck = struck.expect("somebody is at work").unwrap();
             let victim = workers.iter().position(|worker| worker.0.id() == struck).unwrap();
+            if pause {
+                tokio::time::sleep(LEASE + Duration::from_millis(500)).await;
+                signal(&workers[victim], Signal::CONT);
+                pauses += 1;
+                continue;
+            }
             set_clock(offset);
             workers[victim] = bury_and_replace(&mut workers[victim], dir.path(), &receiver.address);
             kills += 1;
@@ -270,15 +324,7 @@ async fn killed_paused_and_confused_by_clocks_every_job_ends_exactly_once() {
         let victim = dice.below(WORKERS as u64) as usize;
         tokio::time::sleep(Duration::from_millis(20 + dice.below(120))).await;
         if kills < KILLS {
-            if pauses < PAUSES && dice.below(10) == 0 {
-                // Past its lease, then it wakes up in the middle of whatever it did.
-                signal(&workers[victim], Signal::STOP);
-                paused.insert(workers[victim].0.id());
-                tokio::time::sleep(LEASE + Duration::from_millis(500)).await;
-                signal(&workers[victim], Signal::CONT);
-                pauses += 1;
-                continue;
-            }
+            append(&dir.path().join("log"), &format!("struck - - - - {}\n", workers[victim].0.id()));
             set_clock(offset);
             signal(&workers[victim], Signal::KILL);
             workers[victim] = bury_and_replace(&mut workers[victim], dir.path(), &receiver.address);
@@ -306,34 +352,62 @@ async fn killed_paused_and_confused_by_clocks_every_job_ends_exactly_once() {
     }
     assert_eq!(effects.len() as i64, JOBS, "every job has its effect");
     assert!(effects.values().all(|count| *count == 1), "and none has it twice");
+    for job in &jobs {
+        let mark = store.robots(&origin(job.id)).await.unwrap().expect("what it did in the midst is there");
+        assert_eq!(mark.body, job.id.to_string().as_bytes());
+    }
     let heard = receiver.heard.lock().unwrap().len();
     assert_eq!(heard as i64, JOBS, "every delivery arrived at least once, under its key");
     let stalls: u32 = jobs.iter().map(|job| job.stalls).sum();
     assert!(stalls >= struck_at_work, "{struck_at_work} died at work, but only {stalls} stalls were counted");
-    never_two_in_a_slot(dir.path(), &paused);
+    let refused = never_two_in_a_slot(dir.path());
+    assert!(pauses > 0 && refused > 0, "{pauses} were paused at work, {refused} turned away");
     let steady = Steady { boot: "none".into(), ms: 0 };
     let all = Collect { steady, dead: Vec::new(), max_stalled: 1, alerts: None };
     store.collect(all, now).await.unwrap();
     assert_eq!(store.doctor(SystemClock.steady(), false).await.unwrap(), Vec::<String>::new());
 }
 
-/// Whoever begins in a slot has a larger token than everybody before him there, and those are silent from then on:
-/// dead, or paused and not aware of it yet.
-fn never_two_in_a_slot(dir: &Path, paused: &BTreeSet<u32>) {
+/// Whoever begins in a slot finds it empty: the one before him there has ended, or was killed or paused in the midst of it. How
+/// many woke up and were turned away.
+fn never_two_in_a_slot(dir: &Path) -> u32 {
     let log = std::fs::read_to_string(dir.join("log")).unwrap();
-    let mut owners: HashMap<(&str, &str), i64> = HashMap::new();
-    let mut begun = 0;
+    // Token, process, whether it was struck.
+    let mut open: HashMap<(&str, &str), (i64, &str, bool)> = HashMap::new();
+    let mut newest: HashMap<(&str, &str), i64> = HashMap::new();
+    let (mut begun, mut refused, mut slots, mut all_struck) = (0, 0, BTreeSet::new(), BTreeSet::new());
     for line in log.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let [what, lane, slot, token, _, process] = words[..] else { panic!("a torn line: {line}") };
-        let token: i64 = token.parse().unwrap();
-        let owner = owners.entry((lane, slot)).or_insert(token);
-        if token < *owner {
-            assert!(paused.contains(&process.parse().unwrap()), "two at work in one slot: {line}");
+        if what == "struck" {
+            all_struck.insert(process);
+            open.values_mut().filter(|there| there.1 == process).for_each(|there| there.2 = true);
             continue;
         }
-        *owner = token;
-        begun += usize::from(what == "begin");
+        let token: i64 = token.parse().unwrap();
+        if what == "begin" {
+            begun += 1;
+            slots.insert(slot);
+            let newest = newest.entry((lane, slot)).or_insert(token);
+            if token < *newest {
+                // It was paused before it began, and is not aware of it yet: nothing it does counts.
+                assert!(all_struck.contains(process), "begun too late: {line}");
+                continue;
+            }
+            *newest = token;
+            if let Some((before, _, struck)) =
+                open.insert((lane, slot), (token, process, all_struck.contains(process)))
+            {
+                assert!(struck && before <= token, "two at work in one slot: {line}, and token {before}");
+            }
+            continue;
+        }
+        assert_ne!(what, "broken", "{line}");
+        refused += u32::from(what != "end");
+        if open.get(&(lane, slot)).is_some_and(|there| there.0 == token && there.1 == process) {
+            open.remove(&(lane, slot));
+        }
     }
-    assert!(begun as i64 >= JOBS);
+    assert!(begun as i64 >= JOBS && slots.len() >= 2, "{begun} in {slots:?}");
+    refused
 }
