@@ -59,9 +59,10 @@ codes! {
     UnsupportedMediaType, "unsupported_media_type", 415, "Not of a kind that is read here";
     WrongHost, "wrong_host", 421, "Not the host that was asked for";
     Invalid, "invalid", 422, "A value cannot work";
+    // Not 502: that would say that this server, or a proxy before it, is at fault, and would be tried again as such.
+    Upstream, "upstream", 424, "The remote site failed";
     Throttled, "throttled", 429, "Too often";
     Internal, "internal", 500, "A fault of the program";
-    Upstream, "upstream", 502, "The remote site failed";
     Storage, "storage", 503, "The store or the disk failed";
     Timeout, "timeout", 504, "It took too long";
 }

@@ -139,6 +139,7 @@ impl HostShelf for StoreShelf {
         })
     }
 
+    // Not under a lease: that a request goes is news to everybody, whoever sends it.
     fn reserve<'a>(&'a self, host: &'a str, wish: Wish) -> BoxFuture<'a, Option<Reserved>> {
         Box::pin(async move {
             self.store.reserve_start(host, wish).await.unwrap_or_else(|error| {

@@ -35,8 +35,8 @@ async fn a_crawl_is_counted_by_tier_outcome_and_adapter() {
     let look = |url: &str| {
         served.post("/admin/api/targets/discover-html", json!({ "url": url, "adapter": "yaml-css" }))
     };
-    look("https://www.ndrc.gov.cn/search/").await.is(502);
-    look("https://www.ndrc.gov.cn/nothing/").await.is(502);
+    look("https://www.ndrc.gov.cn/search/").await.is(424);
+    look("https://www.ndrc.gov.cn/nothing/").await.is(424);
     let told = samples(&served).await;
     let of = |name: &str| *told.get(name).unwrap_or_else(|| panic!("no {name} in {told:#?}"));
     let fetched =

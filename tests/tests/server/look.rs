@@ -33,8 +33,8 @@ async fn a_site_that_no_adapter_knows_becomes_targets_over_the_api() {
         assert_eq!(ask(body).await.is(422).problem("invalid")["field"], field);
     }
     // What leads nowhere is the site's fault, and what may not be asked is not asked.
-    ask(json!({ "url": "https://www.gdqy.gov.cn/nothing/", "adapter": "yaml-css" })).await.is(502);
-    ask(json!({ "url": "https://www.gdqy.gov.cn/search/", "adapter": "yaml-css" })).await.is(502);
+    ask(json!({ "url": "https://www.gdqy.gov.cn/nothing/", "adapter": "yaml-css" })).await.is(424);
+    ask(json!({ "url": "https://www.gdqy.gov.cn/search/", "adapter": "yaml-css" })).await.is(424);
     assert!(bed.replica.requests().iter().all(|seen| !seen.path.starts_with("/search/")));
 }
 

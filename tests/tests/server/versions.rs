@@ -56,7 +56,7 @@ async fn a_page_that_changes_is_kept_as_it_was_and_as_it_is_ten_times_at_most() 
     bed.replica.clear_faults();
     let fault = Fault::Status { code: 404, retry_after: None, body: None };
     bed.replica.fault(FaultRule::new(fault).host("www.ndrc.gov.cn").path(page.path().to_owned()));
-    served.post(&format!("{article}/fetch"), json!({})).await.is(502).problem("upstream");
+    served.post(&format!("{article}/fetch"), json!({})).await.is(424).problem("upstream");
 
     // Nothing of it is left when it is removed, and nothing lies about that no row names.
     let blobs = || -> Vec<std::path::PathBuf> {

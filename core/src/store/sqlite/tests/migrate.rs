@@ -50,3 +50,29 @@ async fn every_version_is_brought_up_to_date_with_its_rows() {
         assert_eq!(open(dir.path()).targets(None).await.unwrap().len(), 1, "and opens again");
     }
 }
+
+/// What each step was when the first store was brought to it: stores out there have taken it as it was then, so a change
+/// belongs into a new step.
+const TAKEN: [&str; 13] = [
+    "5a36cdd28dca0f65dd7fc44656c7ce7271b546c0172dcc33088ce42b7551000a",
+    "fcd0b56595661189b6e20cb8b69a4c6e509c412e0aeab0c99da8c4823735c00e",
+    "74609a5fa71a89ccf353219aebdb9a5d377c7668bc133af652c6f1f12b05f4e3",
+    "b14ab83d84ab7ad68b3794bfcac3f30c2708505f6b5ec5cfa61cfab85eb89d24",
+    "65f9c707df022c82916e231a1620c22db537604897cb0fe40db24033cc708927",
+    "ce83a839263fd7ec490d02b7be85b857ef0c0a9b76a4e07e24086ad798dcbfcc",
+    "b648d0d09349ada8ed0f08482b57dcb7cbdee7088822f1a1f9382e0da3c6540f",
+    "72d739fe25efca8f831b0b1bd7722e09316ebb3d9b58b8d3ea7ffc1e4d66da45",
+    "8c765653f67cf1d17cf6d7c7aaf5eece8ea87b07bf5ae5a6aa2bbe6218c272f0",
+    "2925c311beee2af51e3810ad5587089835b19845f629d4e12fcb7bb7688a9364",
+    "8577aa3893a5180e18bdde241285cad6702e8e26ffd4a2eee1fa967c6fc54e84",
+    "74a49ef0944d6927348e2e955ff1915f9af355d0b303d6aca789ea08a275c55a",
+    "db36331a0add1e04ba02dd255e9846065de397516fe514906b11c08863021fc1",
+];
+
+#[test]
+fn a_step_that_stores_have_taken_never_changes() {
+    use sha2::{Digest, Sha256};
+    let digest = |step: &&str| Sha256::digest(step.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let steps: Vec<String> = migrate::STEPS.iter().map(digest).collect();
+    assert_eq!(steps, TAKEN, "add a step, and its digest here, instead of editing one");
+}
