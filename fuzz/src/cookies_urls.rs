@@ -82,7 +82,8 @@ fn cookies(from: &Url, header: &str, other: &Url) {
             }
         }
         if let Some(line) = fuzzing::cookie_header(&sent) {
-            assert!(line.iter().all(|byte| (0x20..0x7f).contains(byte) && *byte != b';'), "{line:?}");
+            // Bytes beyond ASCII go back as they came; nothing ends the value or the line.
+            assert!(line.iter().all(|byte| *byte >= 0x20 && !matches!(byte, 0x7f | b';')), "{line:?}");
             assert!(line.len() <= 4096 + 1, "{}", line.len());
         }
     }
