@@ -72,7 +72,8 @@ const TAKEN: [&str; 13] = [
 #[test]
 fn a_step_that_stores_have_taken_never_changes() {
     use sha2::{Digest, Sha256};
-    let digest = |step: &&str| Sha256::digest(step.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest =
+        |step: &&str| Sha256::digest(step.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     let steps: Vec<String> = migrate::STEPS.iter().map(digest).collect();
     assert_eq!(steps, TAKEN, "add a step, and its digest here, instead of editing one");
 }
