@@ -238,13 +238,15 @@ pub(super) fn freshness(db: &Connection) -> Result<Vec<Freshness>, Fault> {
         "SELECT s.id, s.site_code, s.site_name,
              (SELECT max(last_article_time) FROM crawl_target t WHERE t.site_id = s.id),
              (SELECT max((SELECT fetched_at FROM article a WHERE a.target_id = t.id ORDER BY a.id DESC LIMIT 1))
-                 FROM crawl_target t WHERE t.site_id = s.id)
+                 FROM crawl_target t WHERE t.site_id = s.id), s.enabled
          FROM crawl_site s ORDER BY s.site_code",
     )?;
     let rows = sites.query_map([], |row| {
         let targets = by_site.get(&row.get(0)?).map(Vec::as_slice).unwrap_or_default();
         let on = || targets.iter().filter(|target| target.pulse != Pulse::Off);
-        let has = |pulse: Pulse| on().any(|target| target.pulse == pulse);
+        // A site that is on and has no target yet is not off: nobody looked at it.
+        let bare = targets.is_empty() && row.get(5)?;
+        let has = |pulse: Pulse| on().any(|target| target.pulse == pulse) || (bare && pulse == Pulse::Never);
         Ok(Freshness {
             site: row.get(1)?,
             name: row.get(2)?,
