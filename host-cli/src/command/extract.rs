@@ -18,8 +18,9 @@ use crate::output::json_line;
 #[derive(Args)]
 pub struct ExtractArgs {
     /// Read lines {"id","html","url"} from standard input and write {"id","title","text","date","source",
-    /// "author","attachments","provenance"} for each in its order; `date` is the day of publication in China,
-    /// YYYY-MM-DD; `cut` is added where a page has so much markup that some was left out. A line that cannot be read is answered with {"id","error"}, an empty one is passed over
+    /// "author","attachments","provenance"} for each in its order; `date` is the day of publication as its readers
+    /// see it, YYYY-MM-DD; `provenance` has a `cut` where a page has so much markup that some was left out. A line that
+    /// cannot be read is answered with {"id","error"}, an empty one is passed over
     #[arg(long, required = true)]
     jsonl: bool,
 }
@@ -69,8 +70,6 @@ struct Answer<'a> {
     author: Option<&'a str>,
     attachments: Vec<Attachment<'a>>,
     provenance: &'a std::collections::BTreeMap<String, extract::Proof>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cut: Option<extract::Cut>,
 }
 
 #[derive(Serialize)]
@@ -139,7 +138,6 @@ fn answer(line: &[u8]) -> anyhow::Result<String> {
         author: article.author.as_deref(),
         attachments: attachments(&article),
         provenance: &article.provenance,
-        cut: article.cut,
     })
 }
 
@@ -267,9 +265,9 @@ mod tests {
         let page =
             format!("{}<p>各县区人民政府：为了做好示例工作，现将有关事项通知如下。</p>", "<div>".repeat(600));
         let out = answers(&json!({"id": 1, "html": page}).to_string());
-        assert_eq!(out[0]["cut"], "depth");
+        assert!(out[0]["provenance"]["cut"].to_string().contains("depth"), "{}", out[0]);
         assert!(out[0]["text"].as_str().unwrap().contains("现将有关事项通知如下"), "{}", out[0]);
-        assert!(answers(r#"{"id":1,"html":"<p>x</p>"}"#)[0].get("cut").is_none());
+        assert!(answers(r#"{"id":1,"html":"<p>x</p>"}"#)[0]["provenance"].get("cut").is_none());
     }
 
     #[test]

@@ -11,14 +11,17 @@ use dibao::fetch::breaker::retry_delay;
 use dibao::fetch::hosts::HostRow;
 use dibao::fetch::robots::{Origin, RobotsCopy, RobotsShelf};
 use dibao::fetch::{
-    Ask, Expects, Gate, GateOptions, Grant, HostPolicy, HostShelf, Method, Profile, PublicRule, Purpose,
-    Resolve, RobotsMode, ThrottleKey, Timeouts,
+    Ask, BackendOrder, BackendPage, Expects, FetchBackend, FetchErrorKind, Gate, GateOptions, Grant,
+    HostPolicy, HostShelf, Method, Profile, PublicRule, Purpose, Resolve, RobotsMode, ThrottleKey, Timeouts,
+    Unavailable,
 };
 use futures::future::BoxFuture;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use crate::clock::SimClock;
-use crate::server::{HostFacts, PAGE_TIME, Server};
+use crate::server::{HostFacts, PAGE_TIME, Server, VISIT};
 use crate::weather::{Dice, Forecast};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -103,6 +106,44 @@ impl RobotsShelf for OnShelf {
     fn save<'a>(&'a self, origin: &'a Origin, copy: &'a RobotsCopy) -> BoxFuture<'a, ()> {
         self.0.robots.lock().unwrap().insert(origin.as_str().to_owned(), copy.clone());
         Box::pin(std::future::ready(()))
+    }
+}
+
+/// The second tier: says that it is one, and asks once.
+struct Visitor;
+
+impl FetchBackend for Visitor {
+    fn name(&self) -> &'static str {
+        "visitor"
+    }
+
+    fn available(&self) -> BoxFuture<'_, Result<(), Unavailable>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn fetch<'a>(&'a self, order: BackendOrder<'a>) -> BoxFuture<'a, Result<BackendPage, FetchErrorKind>> {
+        Box::pin(async move {
+            let lost = |error: std::io::Error| FetchErrorKind::Connect(error.to_string());
+            order.screen.check(order.url, true)?;
+            let host = order.url.host_str().unwrap();
+            let to = order.screen.resolve(host, 80).await?;
+            let mut stream = TcpStream::connect(&*to).await.map_err(lost)?;
+            let head = format!("GET {} HTTP/1.1\r\nhost: {host}\r\n{VISIT}\r\n\r\n", order.url.path());
+            stream.write_all(head.as_bytes()).await.map_err(lost)?;
+            stream.shutdown().await.map_err(lost)?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.map_err(lost)?;
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+            Ok(BackendPage {
+                status: head.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(500),
+                url: order.url.clone(),
+                headers: vec![("content-type".into(), "text/html; charset=utf-8".into())],
+                body: body.to_owned().into(),
+                cookies: Vec::new(),
+                requests: 1,
+                bytes: answer.len() as u64,
+            })
+        })
     }
 }
 
@@ -197,6 +238,7 @@ impl Storm {
                 total: PAGE_TIME,
                 download: PAGE_TIME,
             },
+            backends: vec![Arc::new(Visitor)],
             host_shelf: Some(shelf()),
             robots_shelf: Some(shelf()),
             ..GateOptions::default()
@@ -286,16 +328,19 @@ fn two_hundred_targets_on_twenty_failing_hosts_stay_polite_for_a_day() {
         assert!(wrongs.is_empty(), "seed {seed}: {} wrongs\n{}", wrongs.len(), wrongs.join("\n"));
 
         let total: u32 = seen.count.lock().unwrap().values().sum();
-        let (openings, probes) = seen
-            .judges(|(_, judge)| (judge.openings, judge.probes))
+        let (openings, probes, visits) = seen
+            .judges(|(_, judge)| (judge.openings, judge.probes, judge.visits))
             .into_iter()
-            .fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+            .fold((0, 0, 0), |(a, b, c), (d, e, f)| (a + d, b + e, c + f));
         println!(
-            "seed {seed}: {total} requests, {openings} openings, {probes} probes in {:.1} s",
+            "seed {seed}: {total} requests, {openings} openings, {probes} probes, {visits} visits in {:.1} s",
             began.elapsed().as_secs_f64()
         );
         // The storm was one: or the promises above were kept by nobody asking.
-        assert!(total > 7_000 && openings > 100 && probes > 50, "{total} {openings} {probes}");
+        assert!(
+            total > 7_000 && openings > 100 && probes > 50 && visits > 20,
+            "{total} {openings} {probes} {visits}"
+        );
 
         // The politeness ledger says what the server saw, but for what two dead processes had not stored yet.
         let stored: u32 = storm.shelf.requests.lock().unwrap().values().sum();

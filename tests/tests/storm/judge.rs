@@ -63,6 +63,9 @@ pub struct Judge {
     pub openings: u32,
     pub probes: u32,
     pub good: u32,
+    /// The hosts that a browser visited in the incident they are in, and when.
+    pub incidents: HashMap<String, Duration>,
+    pub visits: u32,
     pub wrongs: Vec<String>,
     /// Ends of openings that nobody came after yet.
     awaited: Option<Duration>,
@@ -87,6 +90,8 @@ impl Judge {
             openings: 0,
             probes: 0,
             good: 0,
+            incidents: HashMap::new(),
+            visits: 0,
             wrongs: Vec::new(),
             awaited: None,
         }
@@ -151,6 +156,14 @@ impl Judge {
         }
         self.awaited = None;
         self.probe = Some(Probe::UnderWay(number));
+    }
+
+    /// A browser came. It is a request like every other; and in one incident, which only a good answer ends, there is one.
+    pub fn visited(&mut self, host: &str, at: Duration) {
+        self.visits += 1;
+        if let Some(before) = self.incidents.insert(host.to_owned(), at) {
+            self.wrong(at, format!("a browser visits {host} again, which one did at {before:?} in vain"));
+        }
     }
 
     /// A request is over.

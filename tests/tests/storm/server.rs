@@ -114,9 +114,18 @@ impl Seen {
                 tokio::task::yield_now().await;
             }
             self.clock.stir();
+            let visit = head.lines().any(|line| line == VISIT);
             let (number, at) = self.arrives(host, &path);
-            let (end, goes_on) = self.answer(&mut stream, host, &path, at).await;
-            self.judge(host, |judge| judge.ends(number, self.clock.time(), end));
+            let (end, goes_on) = match visit {
+                true => self.receive(&mut stream, host, at).await,
+                false => self.answer(&mut stream, host, &path, at).await,
+            };
+            self.judge(host, |judge| {
+                judge.ends(number, self.clock.time(), end);
+                if end == End::Good {
+                    judge.incidents.remove(&host.name);
+                }
+            });
             self.clock.stir();
             if !goes_on {
                 return;
@@ -144,6 +153,21 @@ impl Seen {
             }
         });
         (number, at)
+    }
+
+    /// Answers a browser: firewalls let it in, and nothing else is better for it.
+    async fn receive(&self, stream: &mut TcpStream, host: &HostFacts, at: Duration) -> (End, bool) {
+        self.judge(host, |judge| judge.visited(&host.name, at));
+        match host.forecast.at(at) {
+            Weather::Calm | Weather::Challenge(_) => {
+                say(stream, 200, HTML, &page()).await;
+                (End::Good, true)
+            }
+            _ => {
+                say(stream, 403, HTML, "<html><title>sorry</title></html>").await;
+                (End::Refused, true)
+            }
+        }
     }
 
     /// Answers; how that ends, and whether the connection lives on.
@@ -252,6 +276,9 @@ impl Seen {
         if self.clock.time() - at >= PAGE_TIME { End::Network } else { End::Dropped }
     }
 }
+
+/// How the second tier says that it is one.
+pub const VISIT: &str = "x-tier: browser";
 
 const HTML: &str = "content-type: text/html; charset=utf-8\r\n";
 
