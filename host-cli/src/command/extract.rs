@@ -265,7 +265,7 @@ mod tests {
         let page =
             format!("{}<p>各县区人民政府：为了做好示例工作，现将有关事项通知如下。</p>", "<div>".repeat(600));
         let out = answers(&json!({"id": 1, "html": page}).to_string());
-        assert!(out[0]["provenance"]["cut"].to_string().contains("depth"), "{}", out[0]);
+        assert!(out[0]["provenance"]["cut"].to_string().contains("above each other"), "{}", out[0]);
         assert!(out[0]["text"].as_str().unwrap().contains("现将有关事项通知如下"), "{}", out[0]);
         assert!(answers(r#"{"id":1,"html":"<p>x</p>"}"#)[0]["provenance"].get("cut").is_none());
     }

@@ -63,8 +63,8 @@ pub struct Judge {
     pub openings: u32,
     pub probes: u32,
     pub good: u32,
-    /// The hosts that a browser visited in the incident they are in, and when.
-    pub incidents: HashMap<String, Duration>,
+    /// When a browser came in the incident that is going on.
+    pub incident: Option<Duration>,
     pub visits: u32,
     pub wrongs: Vec<String>,
     /// Ends of openings that nobody came after yet.
@@ -90,7 +90,7 @@ impl Judge {
             openings: 0,
             probes: 0,
             good: 0,
-            incidents: HashMap::new(),
+            incident: None,
             visits: 0,
             wrongs: Vec::new(),
             awaited: None,
@@ -161,8 +161,8 @@ impl Judge {
     /// A browser came. It is a request like every other; and in one incident, which only a good answer ends, there is one.
     pub fn visited(&mut self, host: &str, at: Duration) {
         self.visits += 1;
-        if let Some(before) = self.incidents.insert(host.to_owned(), at) {
-            self.wrong(at, format!("a browser visits {host} again, which one did at {before:?} in vain"));
+        if let Some(before) = self.incident.replace(at) {
+            self.wrong(at, format!("a browser visits {host} again; at {before:?} one came in vain"));
         }
     }
 
@@ -178,6 +178,7 @@ impl Judge {
             End::LedOn | End::Dropped => return,
             End::Good => {
                 self.good += 1;
+                self.incident = None;
                 (self.network, self.any, self.trips) = (0, 0, 0);
                 // What was under way when the host asked for peace does not end the peace.
                 if half_open || self.open.is_some_and(|(_, _, asked)| !asked) {

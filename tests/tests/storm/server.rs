@@ -120,12 +120,7 @@ impl Seen {
                 true => self.receive(&mut stream, host, at).await,
                 false => self.answer(&mut stream, host, &path, at).await,
             };
-            self.judge(host, |judge| {
-                judge.ends(number, self.clock.time(), end);
-                if end == End::Good {
-                    judge.incidents.remove(&host.name);
-                }
-            });
+            self.judge(host, |judge| judge.ends(number, self.clock.time(), end));
             self.clock.stir();
             if !goes_on {
                 return;
