@@ -63,8 +63,9 @@ pub struct Judge {
     pub openings: u32,
     pub probes: u32,
     pub good: u32,
-    /// When a browser came in the incident that is going on.
-    pub incident: Option<Duration>,
+    /// In trouble: a refusal began it, and only a good answer ends it.
+    troubled: bool,
+    pub incidents: u32,
     pub visits: u32,
     pub wrongs: Vec<String>,
     /// Ends of openings that nobody came after yet.
@@ -90,7 +91,8 @@ impl Judge {
             openings: 0,
             probes: 0,
             good: 0,
-            incident: None,
+            troubled: false,
+            incidents: 0,
             visits: 0,
             wrongs: Vec::new(),
             awaited: None,
@@ -158,11 +160,14 @@ impl Judge {
         self.probe = Some(Probe::UnderWay(number));
     }
 
-    /// A browser came. It is a request like every other; and in one incident, which only a good answer ends, there is one.
+    /// A browser came. It is a request like every other, and there is one for an incident at the most. It may have waited
+    /// for its turn for longer than the incident lasted, so that they are counted. Where several requests are under way,
+    /// who asks hears of the answers in another order than they were given in, and nothing can be said.
     pub fn visited(&mut self, host: &str, at: Duration) {
         self.visits += 1;
-        if let Some(before) = self.incident.replace(at) {
-            self.wrong(at, format!("a browser visits {host} again; at {before:?} one came in vain"));
+        let single = self.last.is_some_and(|last| last.policy.max_concurrency == 1);
+        if single && self.visits > self.incidents {
+            self.wrong(at, format!("visit {} of {host}, after {} incidents", self.visits, self.incidents));
         }
     }
 
@@ -178,7 +183,7 @@ impl Judge {
             End::LedOn | End::Dropped => return,
             End::Good => {
                 self.good += 1;
-                self.incident = None;
+                self.troubled = false;
                 (self.network, self.any, self.trips) = (0, 0, 0);
                 // What was under way when the host asked for peace does not end the peace.
                 if half_open || self.open.is_some_and(|(_, _, asked)| !asked) {
@@ -192,6 +197,7 @@ impl Judge {
             }
             End::Refused | End::TooMany | End::RetryAfter(_) => {
                 self.slowed |= end == End::TooMany;
+                self.incidents += u32::from(!std::mem::replace(&mut self.troubled, true));
                 self.network = 0;
                 self.any += 1;
             }
