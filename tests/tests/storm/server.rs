@@ -173,7 +173,7 @@ impl Seen {
         path: &str,
         at: Duration,
     ) -> (End, bool) {
-        let robots = path == "/robots.txt";
+        let robots = path.starts_with("/robots.txt");
         let rules = |rules: Option<Duration>| {
             if robots {
                 self.judge(host, |judge| match rules {
