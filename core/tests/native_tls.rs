@@ -78,6 +78,7 @@ async fn a_host_that_rustls_refuses_is_reached_with_openssl_and_its_own_authorit
         policy: HostPolicy::unpaced(1),
         robots: RobotsMode::Bypass,
         strategy: Strategy::Auto,
+        pulse: Default::default(),
         wire: Arc::new(Wire {
             tls,
             extra_roots: if trusted { Wire::roots_of(&pem).expect("roots") } else { Vec::new() },
